@@ -1,0 +1,192 @@
+// plan/builder.h -- the only way to make a Plan.
+//
+// Things are added by name, in any order (an op may name a tensor that is added later); `build`
+// resolves every name, checks everything that does not depend on symbol values, and returns the plan
+// or *all* independent errors, each with the JSON pointer that the thing has in a plan file.
+//
+//   PlanBuilder b;
+//   b.add_pool({.name = "hbm"});
+//   b.add_queue({.name = "q"});
+//   b.add_storage({.name = "s", .pool = "hbm", .slots = {0}, .bytes = 64});
+//   b.add_tensor({.name = "x", .storage = "s", .bytes = 64});
+//   b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "x"}}});
+//   Result<Plan> plan = std::move(b).build();
+//
+// Strings are copied; specs may be reused. Cost: linear in what is added, one hash look-up a name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/result.h"
+
+namespace memverify {
+
+/// An integer, or the text of an expression over the plan's symbols.
+using ExprSpec = std::variant<std::int64_t, std::string_view>;
+
+struct SymbolSpec {
+  std::string_view name;
+  std::int64_t min = 0;
+  std::optional<std::int64_t> max = {};
+  std::int64_t multiple_of = 1;
+};
+
+struct ConditionSpec {
+  std::string_view name;
+  std::string_view per = {};  ///< "run", "iteration" or "" (= iteration).
+};
+
+struct PoolSpec {
+  std::string_view name;
+  std::optional<ExprSpec> bytes = {};
+  std::int64_t alignment = 1;
+  std::string_view kind = {};
+};
+
+struct QueueSpec {
+  std::string_view name;
+  std::string_view order = "serial";
+  std::optional<std::int64_t> depth = {};
+  std::int64_t delay_min = 0;
+  std::int64_t delay_max = 0;
+  std::string_view thread = {};  ///< "" = main.
+};
+
+struct SemaphoreSpec {
+  std::string_view name;
+  std::string_view kind = "counting";
+  ExprSpec initial = std::int64_t{0};
+};
+
+struct StorageSpec {
+  std::string_view name;
+  std::string_view pool;
+  std::vector<ExprSpec> slots;  ///< At least one offset.
+  bool slots_are_array = false; ///< Written `[…]`: pointers then end in `/offset/k`.
+  ExprSpec bytes = std::int64_t{0};
+};
+
+struct TensorSpec {
+  std::string_view name;
+  std::string_view storage = {};  ///< A root …
+  std::string_view view_of = {};  ///< … or a view, or neither: unplaced.
+  ExprSpec offset = std::int64_t{0};
+  std::optional<ExprSpec> bytes = {};
+  std::string_view dtype = {};
+  std::optional<std::vector<ExprSpec>> shape = {};
+  std::optional<std::vector<ExprSpec>> strides = {};
+  std::optional<std::int64_t> alignment = {};
+  std::vector<std::string_view> pools = {};  ///< Unplaced only.
+  std::optional<std::int64_t> slots = {};    ///< Unplaced only.
+};
+
+struct AccessSpec {
+  std::string_view tensor = {};  ///< Or, for a clobber,
+  std::string_view pool = {};    ///< a pool's bytes.
+  std::optional<ExprSpec> offset = {};
+  std::optional<ExprSpec> bytes = {};
+  std::int64_t distance = 0;
+  std::string_view from = {};    ///< Reads: an op id or "initial".
+  std::string_view update = {};  ///< Accumulates: "" = "add".
+};
+
+struct WaitSpec {
+  WaitKind kind = WaitKind::kEvent;
+  std::string_view target = {};  ///< Id of the event, semaphore or queue; "" for kAll.
+  ExprSpec value = std::int64_t{1};
+  bool consume = false;
+};
+
+struct SignalSpec {
+  std::string_view event = {};
+  std::string_view semaphore = {};
+  ExprSpec value = std::int64_t{1};
+};
+
+struct AfterSpec {
+  std::string_view op;
+  std::int64_t distance = 0;
+};
+
+struct InPlaceSpec {
+  std::string_view read;
+  std::string_view written;
+  bool any = false;
+};
+
+struct WhenSpec {
+  std::string_view condition;
+  bool value = true;
+};
+
+struct OpSpec {
+  std::string_view name;
+  std::string_view kind = {};  ///< "" = "op".
+  std::string_view label = {};
+  std::string_view queue = {};
+  std::string_view thread = {};
+  std::string_view event = {};
+  std::string_view storage = {};
+  std::string_view skipped = {};  ///< "", "drop" or "pass".
+  std::string_view runs = {};     ///< "", "first" or "last".
+  std::vector<AccessSpec> reads = {};
+  std::vector<AccessSpec> writes = {};
+  std::vector<AccessSpec> accumulates = {};
+  std::vector<AccessSpec> clobbers = {};
+  std::vector<InPlaceSpec> in_place = {};
+  std::vector<AfterSpec> after = {};
+  std::vector<WaitSpec> waits = {};
+  std::optional<WaitSpec> wait_for = {};  ///< host_wait.
+  std::vector<SignalSpec> signals = {};
+  std::vector<WhenSpec> when = {};
+  std::vector<std::string_view> queues = {};  ///< barrier.
+  std::optional<SourceLocation> location = {};
+  std::optional<Duration> duration = {};
+};
+
+struct OutputSpec {
+  std::string_view tensor;
+  std::string_view from = {};  ///< An op id or "initial".
+};
+
+class PlanBuilder {
+ public:
+  PlanBuilder();
+  PlanBuilder(PlanBuilder&&) noexcept;
+  PlanBuilder& operator=(PlanBuilder&&) noexcept;
+  ~PlanBuilder();
+
+  void set_name(std::string_view name);
+  void set_iterations(std::int64_t iterations);  ///< >= 1.
+  void set_unbounded();
+  void add_symbol(const SymbolSpec& spec);
+  void add_condition(const ConditionSpec& spec);
+  void add_pool(const PoolSpec& spec);
+  void add_queue(const QueueSpec& spec);
+  void add_semaphore(const SemaphoreSpec& spec);
+  void add_storage(const StorageSpec& spec);
+  void add_tensor(const TensorSpec& spec);
+  void add_op(const OpSpec& spec);
+  void add_input(std::string_view tensor);
+  void add_constant(std::string_view tensor);
+  void add_donated(std::string_view tensor);
+  void add_output(const OutputSpec& spec);
+  void set_peak_bytes(std::string_view pool, ExprSpec bytes);
+  void add_extra(std::string_view owner, std::string_view key, std::string_view json);
+
+  /// The plan, or every error that stands by itself, in document order. Error ids: docs/format.md.
+  Result<Plan> build() &&;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace memverify

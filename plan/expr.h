@@ -1,0 +1,81 @@
+// plan/expr.h -- integer expressions over the symbols of a plan (docs/format.md, "Expressions").
+//
+// Grammar:  sum := product (('+' | '-') product)* ;  product := unary (('*' | '/' | '%') unary)* ;
+//           unary := '-' unary | atom ;
+//           atom := integer | name | 'min' '(' sum ',' sum ')' | 'max' … | 'align' … | '(' sum ')'.
+// `/` is floor division, `%` its remainder (sign of the divisor), `align(x, a)` the least multiple of
+// a > 0 that is >= x. Nesting is limited to 200 levels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/ids.h"
+
+namespace memverify {
+
+/// An expression: a constant, or the index of a formula in an `ExprPool`. A value, 16 bytes.
+struct Expr {
+  static constexpr std::uint32_t kConstant = 0xFFFFFFFFU;
+  std::int64_t constant = 0;          ///< The value when `formula == kConstant`.
+  std::uint32_t formula = kConstant;  ///< Index into the ExprPool otherwise.
+
+  Expr() = default;
+  Expr(std::int64_t value) noexcept : constant(value) {}
+  bool is_constant() const noexcept { return formula == kConstant; }
+};
+
+/// The values an expression is evaluated under.
+struct Valuation {
+  std::vector<std::int64_t> symbols;  ///< By SymbolId; all of the plan's symbols.
+  std::int64_t iteration = 0;         ///< The value of `iteration`.
+};
+
+/// Owns the formulas of one plan, as postfix code. Cost of `eval`: linear in the formula.
+class ExprPool {
+ public:
+  struct ParseError {
+    std::string message;
+    std::size_t offset = 0;  ///< Bytes into the text.
+  };
+
+  /// Parses `text`. `symbol` maps a name to its id, or to nullopt when there is none.
+  /// A text that is a plain integer, or folds to one, yields a constant. On failure returns the
+  /// error in `error` and the constant 0. `allow_iteration` admits the name `iteration`.
+  Expr parse(std::string_view text, bool allow_iteration,
+             const std::function<std::optional<SymbolId>(std::string_view)>& symbol,
+             std::optional<ParseError>& error);
+
+  /// The value, or nullopt on overflow of 64 bits or division by zero (also align by a <= 0).
+  std::optional<std::int64_t> eval(Expr expr, const Valuation& valuation) const;
+
+  /// True iff the value depends on `iteration`.
+  bool uses_iteration(Expr expr) const;
+  /// The symbols the value depends on, ascending, without repetition.
+  std::vector<SymbolId> symbols(Expr expr) const;
+
+  /// The text that parses to the same expression (the user's own text for a formula).
+  std::string to_string(Expr expr) const;
+
+ private:
+  enum class Code : std::uint8_t {
+    kPush, kSymbol, kIteration, kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kAlign, kNeg
+  };
+  struct Instruction {
+    Code code;
+    std::int64_t operand;  ///< The constant of kPush, the SymbolId of kSymbol.
+  };
+  struct Formula {
+    std::vector<Instruction> code;
+    std::string text;
+  };
+  std::vector<Formula> formulas_;
+  friend class ExprParser;
+};
+
+}  // namespace memverify

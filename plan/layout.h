@@ -1,0 +1,61 @@
+// plan/layout.h -- where the bytes are: a plan's regions under given symbol values.
+//
+// The one place where sizes, offsets and strides become numbers. Every engine asks here for the bytes
+// of an access; none decides here what they mean.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/region.h"
+#include "plan/result.h"
+
+namespace memverify {
+
+/// The numbers of one storage.
+struct StorageLayout {
+  PoolId pool = kNone<PoolId>;
+  std::int64_t bytes = 0;
+  Range slots;  ///< In `Layout::slot_offsets`.
+};
+
+/// The numbers of one tensor, relative to its root's storage slot.
+struct TensorLayout {
+  std::int64_t offset = 0;  ///< Of element 0, from the start of the slot.
+  Region bytes;             ///< With the slot at address 0 of the storage's pool.
+};
+
+class Layout {
+ public:
+  /// Evaluates every size, offset, shape and stride. Errors: "expr.overflow", "size.negative" with
+  /// the pointer of the value. All tensors must be placed ("tensor.unplaced" names the planner).
+  /// `valuation.symbols` must hold a value for every symbol.
+  static Result<Layout> make(const Plan& plan, const Valuation& valuation);
+
+  const StorageLayout& storage(StorageId id) const { return storages_[id]; }
+  const TensorLayout& tensor(TensorId id) const { return tensors_[id]; }
+  /// Address of the slot that iteration `iteration` (may be negative) of the storage uses.
+  std::int64_t slot_address(StorageId id, std::int64_t iteration) const;
+  /// Index of that slot: `iteration` mod the number of slots, never negative.
+  std::uint32_t slot_index(StorageId id, std::int64_t iteration) const;
+
+  /// The bytes of the whole tensor when its family's instance is `instance`.
+  Region tensor_region(const Plan& plan, TensorId tensor, std::int64_t instance) const;
+  /// The bytes of an access: its tensor's bytes at `instance`, clipped to its part; or the pool's
+  /// bytes it clobbers.
+  Region access_region(const Plan& plan, const Access& access, std::int64_t instance) const;
+
+  /// The value of a formula that does not use `iteration` under this layout's symbols.
+  std::int64_t value(Expr expr) const;
+  const Valuation& valuation() const { return valuation_; }
+
+ private:
+  Valuation valuation_;
+  Table<StorageId, StorageLayout> storages_;
+  Table<TensorId, TensorLayout> tensors_;
+  std::vector<std::int64_t> slot_offsets_;
+};
+
+}  // namespace memverify
