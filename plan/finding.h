@@ -89,6 +89,8 @@ struct Finding {
   EventId event = kNone<EventId>;          ///< The sync at fault, if any.
   SemaphoreId semaphore = kNone<SemaphoreId>;
   QueueId queue = kNone<QueueId>;
+  OpId expected = kNone<OpId>;             ///< MV104, MV106: whose bytes should be found there;
+  std::int64_t expected_iteration = 0;     ///< kNone: the initial value, or not known.
 };
 
 enum class Verdict : std::uint8_t { kSafe, kUnsafe, kUnknown };
