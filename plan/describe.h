@@ -1,0 +1,28 @@
+// plan/describe.h -- findings in words.
+//
+// The one place where the ids of a Finding become sentences, so that every engine says the same
+// thing of the same fault. Engines call `describe` once per finding they keep, when its ids are
+// filled.
+#pragma once
+
+#include <string>
+
+#include "plan/finding.h"
+#include "plan/plan.h"
+
+namespace memverify {
+
+/// Fills `finding.message` and `finding.help` from its other fields and the plan. What is already
+/// there stays: an engine that knows better (which limit MV201 met, by how much a pool is too
+/// small) says so itself. Copes with any field left empty. Cost: O(1) for most rules; races look
+/// back in program order for what orders the pair now, at most 10^5 ops.
+void describe(const Plan& plan, Finding& finding);
+
+/// What the start of `op` waits for now: "`load_A` before it on queue `dma`; event `a`, recorded by
+/// `r`". Conditions aside; "" when nothing holds it back. Looks back over at most 10^5 ops.
+std::string what_holds_back(const Plan& plan, OpId op);
+
+/// For MV101-103: what would order the pair at the least cost, as one line.
+std::string how_to_order(const Plan& plan, const Finding& finding);
+
+}  // namespace memverify

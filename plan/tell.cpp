@@ -1,0 +1,92 @@
+#include "plan/tell.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "plan/words.h"
+
+namespace memverify {
+
+std::int64_t Tell::iteration(std::size_t i) const {
+  return i < finding.iteration.size() ? finding.iteration[i] : 0;
+}
+
+TensorId Tell::tensor(std::size_t i) const {
+  return i < finding.tensors.size() ? finding.tensors[i] : kNone<TensorId>;
+}
+
+bool Tell::is_lifetime_op(std::size_t i) const {
+  const OpKind kind = plan.ops[finding.ops[i]].kind;
+  return kind == OpKind::kAlloc || kind == OpKind::kFree;
+}
+
+bool Tell::accesses(OpId op, TensorId tensor, AccessKind kind) const {
+  return std::ranges::any_of(plan.accesses_of(plan.ops[op]), [&](const Access& access) {
+    return access.kind == kind && access.tensor == tensor;
+  });
+}
+
+std::string Tell::op(std::size_t i) const { return op_words(plan, finding.ops[i], iteration(i)); }
+
+std::string Tell::short_op(std::size_t i) const {
+  return op_name(plan, finding.ops[i], iteration(i));
+}
+
+std::string Tell::thing(std::size_t i) const {
+  if (tensor(i) != kNone<TensorId>) return tensor_words(plan, tensor(i));
+  return finding.pool == kNone<PoolId> ? "its bytes"
+                                       : "pool " + quoted(plan.pools[finding.pool].name);
+}
+
+std::string Tell::short_thing(std::size_t i) const {
+  return tensor(i) == kNone<TensorId> ? thing(i) : quoted(plan.tensors[tensor(i)].name);
+}
+
+std::string Tell::storages() const {
+  std::vector<std::string> names;
+  for (const StorageId storage : finding.storages) {
+    if (storage == kNone<StorageId>) continue;
+    std::string text = quoted(plan.storages[storage].name);
+    if (std::ranges::count(names, text) == 0) names.push_back(std::move(text));
+  }
+  if (names.empty()) return "";
+  return (names.size() == 1 ? "storage " : "storages ") + listed(names);
+}
+
+std::string Tell::place() const {
+  if (finding.bytes.empty()) return "";
+  const std::string in = storages();
+  return place_words(plan, finding.pool, finding.bytes) + (in.empty() ? "" : " (" + in + ")");
+}
+
+std::string Tell::end() const {
+  const std::string where = place();
+  return where.empty() ? "." : ": " + where + ".";
+}
+
+std::string_view Tell::write_verb(std::size_t i) const {
+  for (const Access& access : plan.accesses_of(plan.ops[finding.ops[i]])) {
+    if (access.tensor != tensor(i)) continue;
+    if (access.kind == AccessKind::kAccumulate) return "accumulate into";
+    if (access.kind == AccessKind::kClobber) return "clobber";
+    if (access.kind == AccessKind::kWrite) return "write";
+  }
+  return "write";
+}
+
+std::string Tell::expected(std::string_view otherwise) const {
+  if (finding.expected == kNone<OpId>) return std::string(otherwise);
+  return "what " + op_name(plan, finding.expected, finding.expected_iteration) + " wrote";
+}
+
+std::string Tell::role(TensorId tensor) const {
+  if (std::ranges::count(plan.constants, tensor) > 0) return "constant";
+  if (std::ranges::any_of(plan.outputs,
+                          [&](const Output& output) { return output.tensor == tensor; })) {
+    return "output";
+  }
+  return std::ranges::count(plan.inputs, tensor) > 0 ? "input" : "tensor";
+}
+
+}  // namespace memverify
