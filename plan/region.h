@@ -14,6 +14,8 @@
 
 namespace memverify {
 
+struct StridedBox;
+
 /// The bytes `[begin, end)`; empty when `begin >= end`.
 struct ByteRange {
   std::int64_t begin = 0;
@@ -33,15 +35,16 @@ struct Dim {
 /// `0 <= i_k < count_k`, as far as they lie in the window that `clip` left.
 ///
 /// Invariant (normal form): strides positive and descending, counts >= 2, no dimension that merges
-/// with the run or with its neighbour; an empty region has no dims and run 0. A contiguous region
-/// has no dims and owns no heap memory.
+/// with the run or with another; an empty region has no dims, run 0 and hull [0, 0). A contiguous
+/// region has no dims and owns no heap memory; a region of one run is contiguous unless rows that
+/// overlap without being multiples of each other fill it.
 class Region {
  public:
   Region() = default;
-  /// The `bytes` >= 0 contiguous bytes at `begin`.
+  /// The `bytes` >= 0 contiguous bytes at `begin`; their end must fit in 64 bits (asserted).
   static Region contiguous(PoolId pool, std::int64_t begin, std::int64_t bytes);
   /// The bytes of a strided box: element 0 at `base`, each element `run` >= 0 contiguous bytes.
-  /// nullopt if an address needs more than 64 bits. O(d log d) for d dims.
+  /// nullopt if an address or distance needs more than 64 bits. O(d^2) for d dims.
   static std::optional<Region> strided(PoolId pool, std::int64_t base, std::int64_t run,
                                        std::span<const Dim> dims);
 
@@ -53,7 +56,8 @@ class Region {
 
   /// Only the bytes that lie in `window`.
   Region clipped(ByteRange window) const;
-  /// The same bytes, `offset` further on; nullopt on overflow.
+  /// The same bytes, `offset` further on; nullopt if an address then needs more than 64 bits (even
+  /// one that `clipped` cut away).
   std::optional<Region> shifted(std::int64_t offset) const;
 
   /// True iff some byte lies in both. Exact. O(1) for contiguous regions; else a bounded linear
@@ -61,7 +65,8 @@ class Region {
   bool overlaps(const Region& other) const;
   /// The first maximal range of bytes that lie in both; empty range when there is none.
   ByteRange first_overlap(const Region& other) const;
-  /// True iff both are the same set of bytes.
+  /// True iff both are the same set of bytes. O(d) for boxes whose rows do not overlap, else linear
+  /// in the runs.
   bool same_bytes(const Region& other) const;
 
   /// Number of maximal contiguous runs, at most `limit` (then `limit`).
@@ -70,11 +75,15 @@ class Region {
   std::vector<ByteRange> runs() const;
 
  private:
+  friend StridedBox box_of(const Region& region);
+  static Region from_box(PoolId pool, const StridedBox& box);
+  bool is_clipped() const noexcept { return hull_.begin != base_ || hull_.end != box_end(); }
+  std::int64_t box_end() const noexcept;
+
   PoolId pool_ = PoolId{0};
   std::int64_t base_ = 0;
   std::int64_t run_ = 0;
-  ByteRange hull_;
-  ByteRange window_;
+  ByteRange hull_;  ///< Also the window: a byte of the box outside it is not a byte of the region.
   std::vector<Dim> dims_;
 };
 
