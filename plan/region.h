@@ -1,4 +1,4 @@
-// plan/region.h -- sets of bytes inside one pool (docs/semantics.md, [S-region]).
+// plan/region.h -- sets of bytes inside one pool (docs/semantics.md, [S-2]).
 //
 // A Region is the only way memverify speaks of addresses. Offsets count bytes from the start of the
 // pool and are never device pointers, so a plan means the same thing on every machine. They are
