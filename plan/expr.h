@@ -40,6 +40,7 @@ struct Valuation {
 class ExprPool {
  public:
   struct ParseError {
+    std::string_view id;  ///< "expr.syntax", "expr.symbol" (unknown name) or "expr.overflow".
     std::string message;
     std::size_t offset = 0;  ///< Bytes into the text.
   };
@@ -54,9 +55,11 @@ class ExprPool {
   /// The value, or nullopt on overflow of 64 bits or division by zero (also align by a <= 0).
   std::optional<std::int64_t> eval(Expr expr, const Valuation& valuation) const;
 
-  /// True iff the value depends on `iteration`.
+  /// Number of formulas; each Expr that is not constant has a smaller index.
+  std::size_t size() const noexcept { return formulas_.size(); }
+  /// True iff the formula mentions `iteration`.
   bool uses_iteration(Expr expr) const;
-  /// The symbols the value depends on, ascending, without repetition.
+  /// The symbols the formula mentions, ascending, without repetition.
   std::vector<SymbolId> symbols(Expr expr) const;
 
   /// The text that parses to the same expression (the user's own text for a formula).
@@ -70,11 +73,17 @@ class ExprPool {
     Code code;
     std::int64_t operand;  ///< The constant of kPush, the SymbolId of kSymbol.
   };
+  /// Slices of `code_` and `texts_`; both end where the next formula begins.
   struct Formula {
-    std::vector<Instruction> code;
-    std::string text;
+    std::size_t code_begin;
+    std::size_t text_begin;
   };
+  static std::optional<std::int64_t> apply(Code code, std::int64_t a, std::int64_t b);
+  std::span<const Instruction> code(Expr expr) const;
+
   std::vector<Formula> formulas_;
+  std::vector<Instruction> code_;
+  std::string texts_;
   friend class ExprParser;
 };
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,16 @@ struct TensorLayout {
   Region bytes;             ///< With the slot at address 0 of the storage's pool.
 };
 
+/// True iff the strides (in elements, as many as dimensions) are those of a row-major contiguous
+/// tensor; dimensions of one element may have any stride, and so may a tensor of no elements.
+bool is_row_major(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
+
 class Layout {
  public:
-  /// Evaluates every size, offset, shape and stride. Errors: "expr.overflow", "size.negative" with
-  /// the pointer of the value. All tensors must be placed ("tensor.unplaced" names the planner).
+  /// Evaluates every size, offset, shape and stride. Errors: "expr.overflow", "size.negative",
+  /// "tensor.four_bit" (4-bit elements that are not contiguous) and "value.negative" (a wait or
+  /// signal, looked at in the first and last iteration), with the pointer of the value; at most 100.
+  /// All tensors must be placed ("tensor.unplaced" names the planner).
   /// `valuation.symbols` must hold a value for every symbol.
   static Result<Layout> make(const Plan& plan, const Valuation& valuation);
 
@@ -52,7 +60,9 @@ class Layout {
   const Valuation& valuation() const { return valuation_; }
 
  private:
+  class Maker;
   Valuation valuation_;
+  std::vector<std::optional<std::int64_t>> formula_values_;  ///< nullopt: uses `iteration`.
   Table<StorageId, StorageLayout> storages_;
   Table<TensorId, TensorLayout> tensors_;
   std::vector<std::int64_t> slot_offsets_;

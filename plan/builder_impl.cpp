@@ -1,0 +1,86 @@
+#include "plan/builder_impl.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+#include "plan/suggest.h"
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMaxErrors = 1000;
+
+constexpr std::array<std::string_view, kNameKinds> kKindNames = {
+    "symbol", "condition", "pool",    "queue",  "thread",
+    "event",  "semaphore", "storage", "tensor", "op"};
+
+constexpr std::array<std::string_view, 14> kSections = {
+    "name",     "symbols", "conditions", "iterations", "pools",     "queues",  "semaphores",
+    "storages", "tensors", "ops",        "inputs",     "constants", "donated", "outputs"};
+
+// Section and index of the thing that a pointer leads to.
+std::pair<std::ptrdiff_t, std::uint64_t> place(const Diagnostic& error) {
+  std::string_view rest = std::string_view(error.pointer).substr(error.pointer.empty() ? 0 : 1);
+  const std::string_view section = rest.substr(0, rest.find('/'));
+  rest.remove_prefix(std::min(rest.size(), section.size() + 1));
+  std::uint64_t number = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return {std::ranges::find(kSections, section) - kSections.begin(), number};
+}
+
+}  // namespace
+
+std::string_view name(NameKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+std::string unknown_word(std::string_view what, std::string_view word,
+                         std::span<const std::string_view> words) {
+  std::string message = "unknown " + std::string(what) + " " + quoted(word);
+  const std::string hint = did_you_mean(word, words);
+  if (!hint.empty()) return message + hint;
+  message += "; known are";
+  for (const std::string_view known : words) message += " " + std::string(known);
+  return message;
+}
+
+PlanBuilder::Impl::Impl() { thread("main"); }
+
+void PlanBuilder::Impl::fail(std::string_view id, std::string message, std::string pointer) {
+  if (errors.size() >= kMaxErrors) return;
+  errors.push_back(
+      {.id = std::string(id), .message = std::move(message), .pointer = std::move(pointer)});
+}
+
+void PlanBuilder::Impl::unknown_name(NameKind kind, StringId name, std::string pointer) {
+  if (errors.size() >= kMaxErrors) return;
+  const std::string_view text = names.text(name);
+  const std::string kind_name(memverify::name(kind));
+  std::string message = "no " + kind_name + " has the id " + quoted(text);
+  const std::string hint = nearest(kind, text);
+  if (!hint.empty()) {
+    message += hint;
+  } else {
+    for (std::size_t other = 0; other < kNameKinds; ++other) {
+      if (find(static_cast<NameKind>(other), index(name)) == kNoId) continue;
+      message += "; it is the id of a different thing: " + std::string(kKindNames[other]);
+      break;
+    }
+  }
+  fail(kind_name + ".unknown", std::move(message), std::move(pointer));
+}
+
+std::string PlanBuilder::Impl::nearest(NameKind kind, std::string_view name) {
+  const std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
+  Suggester suggester(name);
+  for (std::uint32_t at = 0; at < ids.size() && suggestions_left > 0; ++at) {
+    if (ids[at] == kNoId) continue;
+    --suggestions_left;
+    suggester.consider(names.text(static_cast<StringId>(at)));
+  }
+  return suggester.hint();
+}
+
+void PlanBuilder::Impl::sort_errors() { std::ranges::stable_sort(errors, {}, place); }
+
+}  // namespace memverify

@@ -1,0 +1,79 @@
+#include "plan/name_table.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
+
+std::uint64_t load(const char* bytes, std::size_t count) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, count);
+  return word;
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
+  return hash ^ (hash >> 29);
+}
+
+std::uint32_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  while (text.size() > 8) {
+    hash = mix(hash, load(text.data(), 8));
+    text.remove_prefix(8);
+  }
+  hash = mix(mix(hash, load(text.data(), text.size())), 0);
+  return static_cast<std::uint32_t>(hash >> 32);
+}
+
+}  // namespace
+
+std::string_view NameArena::store(std::string_view text) {
+  if (text.empty()) return {};
+  if (text.size() > left_) {
+    const std::size_t bytes = std::max(kChunkBytes, text.size());
+    chunks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+    next_ = chunks_.back().get();
+    left_ = bytes;
+  }
+  std::memcpy(next_, text.data(), text.size());
+  const std::string_view stored(next_, text.size());
+  next_ += text.size();
+  left_ -= text.size();
+  return stored;
+}
+
+NameTable::NameTable()
+    : arena_(std::make_shared<NameArena>()), slots_(1024, Slot{0, kNone<StringId>}) {}
+
+StringId NameTable::intern(std::string_view text) {
+  if ((texts_.size() + 1) * 3 > slots_.size() * 2) grow();
+  const std::uint32_t hash = hash_of(text);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash & mask;
+  while (slots_[at].id != kNone<StringId>) {
+    if (slots_[at].hash == hash && texts_[slots_[at].id] == text) return slots_[at].id;
+    at = (at + 1) & mask;
+  }
+  slots_[at] = {hash, texts_.push_back(arena_->store(text))};
+  assert(slots_[at].id != kNone<StringId>);
+  return slots_[at].id;
+}
+
+void NameTable::grow() {
+  std::vector<Slot> old(slots_.size() * 2, Slot{0, kNone<StringId>});
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.id == kNone<StringId>) continue;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].id != kNone<StringId>) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
+}
+
+}  // namespace memverify

@@ -1,0 +1,65 @@
+#include "plan/plan.h"
+
+#include <cstdlib>
+
+namespace memverify {
+
+Duration duration_of(const Plan& plan, const Op& op) {
+  if (op.duration != Op::kAbsent) return plan.durations[op.duration];
+  const bool works = op.kind == OpKind::kOp || op.kind == OpKind::kUnknown;
+  return works ? Duration{1, 1} : Duration{0, 0};
+}
+
+std::string_view name(OpKind kind) {
+  switch (kind) {
+    case OpKind::kOp:
+      return "op";
+    case OpKind::kView:
+      return "view";
+    case OpKind::kRecord:
+      return "record";
+    case OpKind::kWait:
+      return "wait";
+    case OpKind::kBarrier:
+      return "barrier";
+    case OpKind::kHostWait:
+      return "host_wait";
+    case OpKind::kAlloc:
+      return "alloc";
+    case OpKind::kFree:
+      return "free";
+    case OpKind::kUnknown:
+      return "unknown";
+  }
+  std::abort();
+}
+
+std::string_view name(QueueOrder order) {
+  switch (order) {
+    case QueueOrder::kSerial:
+      return "serial";
+    case QueueOrder::kIssue:
+      return "issue";
+    case QueueOrder::kNone:
+      return "none";
+    case QueueOrder::kHost:
+      return "host";
+  }
+  std::abort();
+}
+
+std::string_view name(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::kRead:
+      return "read";
+    case AccessKind::kWrite:
+      return "write";
+    case AccessKind::kAccumulate:
+      return "accumulate";
+    case AccessKind::kClobber:
+      return "clobber";
+  }
+  std::abort();
+}
+
+}  // namespace memverify
