@@ -174,6 +174,29 @@ Words words_for(const Tell& tell) {
 
 }  // namespace
 
+std::string headline(const Plan& plan, const Finding& finding) {
+  if (finding.ops.size() != 2 || finding.rule > Rule::kWrongVersion) return "";
+  const Tell tell{plan, finding};
+  const std::string first = tell.short_op(0);
+  const std::string second = tell.short_op(1);
+  switch (finding.rule) {
+    case Rule::kWar:
+      return second + " may " + std::string(tell.write_verb(1)) + " " + tell.short_thing(1) +
+             " while " + first + " still reads " + tell.short_thing(0);
+    case Rule::kRaw:
+      return second + " may read " + tell.short_thing(1) + " before " + first + " has written " +
+             tell.short_thing(0);
+    case Rule::kWaw:
+      return second + " may " + std::string(tell.write_verb(1)) + " " + tell.short_thing(1) +
+             " while " + first + " still writes " + tell.short_thing(0);
+    default:
+      break;
+  }
+  const std::size_t reader = reader_of(tell);
+  return tell.short_op(reader) + " reads " + tell.short_thing(reader) + " but finds what " +
+         tell.short_op(1 - reader) + " wrote to " + tell.short_thing(1 - reader);
+}
+
 void describe(const Plan& plan, Finding& finding) {
   if (!finding.message.empty() && !finding.help.empty()) return;
   Words words = words_for(Tell{plan, finding});

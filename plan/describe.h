@@ -18,6 +18,10 @@ namespace memverify {
 /// back in program order for what orders the pair now, at most 10^5 ops.
 void describe(const Plan& plan, Finding& finding);
 
+/// What happens, without the details that `message` adds: "`w` may write `y` while `u` still reads
+/// `x`". For MV101-104; "" for other rules, whose message is short.
+std::string headline(const Plan& plan, const Finding& finding);
+
 /// What the start of `op` waits for now: "`load_A` before it on queue `dma`; event `a`, recorded by
 /// `r`". Conditions aside; "" when nothing holds it back. Looks back over at most 10^5 ops.
 std::string what_holds_back(const Plan& plan, OpId op);

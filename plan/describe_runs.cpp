@@ -11,22 +11,6 @@
 namespace memverify {
 namespace {
 
-/// Which of the two ops of an MV104 is the reader: the one that takes the last step of the run.
-std::size_t reader_of(const Tell& tell) {
-  if (!tell.finding.witness.empty()) {
-    const Step& last = tell.finding.witness.back();
-    for (std::size_t i = 0; i < tell.finding.ops.size(); ++i) {
-      if (tell.finding.ops[i] == last.op && tell.iteration(i) == last.iteration) return i;
-    }
-  }
-  for (std::size_t i = tell.finding.ops.size(); i > 0; --i) {
-    if (tell.accesses(tell.finding.ops[i - 1], tell.tensor(i - 1), AccessKind::kRead)) {
-      return i - 1;
-    }
-  }
-  return tell.finding.ops.size() - 1;
-}
-
 /// Who signals `semaphore`: "`a` and `b` signal it", "nothing signals it".
 std::string signallers(const Plan& plan, SemaphoreId semaphore) {
   std::vector<std::string> names;
@@ -79,6 +63,21 @@ Words describe_lifetime_pair(const Tell& tell) {
 }
 
 }  // namespace
+
+std::size_t reader_of(const Tell& tell) {
+  if (!tell.finding.witness.empty()) {
+    const Step& last = tell.finding.witness.back();
+    for (std::size_t i = 0; i < tell.finding.ops.size(); ++i) {
+      if (tell.finding.ops[i] == last.op && tell.iteration(i) == last.iteration) return i;
+    }
+  }
+  for (std::size_t i = tell.finding.ops.size(); i > 0; --i) {
+    if (tell.accesses(tell.finding.ops[i - 1], tell.tensor(i - 1), AccessKind::kRead)) {
+      return i - 1;
+    }
+  }
+  return tell.finding.ops.size() - 1;
+}
 
 Words describe_race(const Tell& tell) {
   const std::string first = tell.op(0);

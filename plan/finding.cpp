@@ -2,6 +2,18 @@
 
 namespace memverify {
 
+std::string_view name(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kNotProven:
+      return "not proven";
+    case Severity::kWarning:
+      return "warning";
+  }
+  return "";
+}
+
 std::string_view name(Verdict verdict) {
   switch (verdict) {
     case Verdict::kSafe:

@@ -34,6 +34,7 @@ enum class Rule : std::uint8_t {
 };
 
 enum class Severity : std::uint8_t { kError, kNotProven, kWarning };
+std::string_view name(Severity severity);  ///< "error", "not proven", "warning".
 
 /// What a rule is, for every output format and for `memverify explain`.
 struct RuleInfo {

@@ -50,4 +50,7 @@ Words describe_boundary(const Tell& tell);       ///< MV106
 Words describe_deadlock(const Tell& tell);       ///< MV111
 Words describe_lifetime(const Tell& tell);       ///< MV112
 
+/// Of the two ops of an MV104, which is the reader: the one that takes the last step of the run.
+std::size_t reader_of(const Tell& tell);
+
 }  // namespace memverify

@@ -1,1 +1,86 @@
-// placeholder so that the library has a source
+// The command line as a whole: which subcommand, and what is left for it.
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+
+#include "tools/command.h"
+#include "tools/console.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::string_view kVersion = "memverify " MEMVERIFY_VERSION "\n";
+
+std::string usage() {
+  std::string out =
+      "memverify proves that a memory plan is safe, or shows a run in which it is not.\n"
+      "\n"
+      "Usage: memverify [OPTIONS] FILE…         the same as memverify verify [OPTIONS] FILE…\n"
+      "       memverify COMMAND [OPTIONS] …\n"
+      "\n"
+      "Commands:\n";
+  for (const Command& command : commands()) {
+    std::string name(command.name);
+    name.resize(10, ' ');
+    out += "  " + name + std::string(command.help) + "\n";
+  }
+  out +=
+      "\n"
+      "  --help, -h      This text; after a command, what the command takes\n"
+      "  --version       The version\n"
+      "\n"
+      "Exit code: 0 safe, 1 unsafe, 2 bad input or usage, 3 not proven, 4 internal error.\n"
+      "\n"
+      "Examples:\n"
+      "  memverify plan.json                   is it safe?\n"
+      "  memverify plan.json --format json     the same for programs\n"
+      "  memverify explain MV101               what a finding means and how to mend it\n"
+      "  memverify show plan.json              what is in a plan, as text\n"
+      "A file that is named like a command needs a path: ./verify\n";
+  return out;
+}
+
+ExitCode print(std::string_view text) {
+  StandardOutput output;
+  output.write(text);
+  return output.finish(ExitCode::kSafe);
+}
+
+ExitCode dispatch(const Arguments& arguments) {
+  if (arguments.empty()) {
+    write_error(usage());
+    return ExitCode::kBadInput;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") return print(usage());
+  if (first == "--version") return print(kVersion);
+  const auto command = std::ranges::find(commands(), first, &Command::name);
+  if (command == commands().end()) return verify_command(arguments);
+  return command->run(Arguments(arguments.begin() + 1, arguments.end()));
+}
+
+}  // namespace
+
+std::span<const Command> commands() {
+  static constexpr std::array kCommands = {
+      Command{.name = "verify", .help = "Decide whether plans are safe", .run = verify_command},
+      Command{.name = "explain", .help = "Say what a rule means", .run = explain_command},
+      Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
+  };
+  return kCommands;
+}
+
+ExitCode run_app(const Arguments& arguments) {
+  try {
+    return dispatch(arguments);
+  } catch (const std::bad_alloc&) {
+    write_error("memverify: out of memory\n");
+  } catch (const std::exception& error) {
+    write_error("memverify: internal error: " + std::string(error.what()) +
+                "\nPlease report this with the plan.\n");
+  }
+  return ExitCode::kInternal;
+}
+
+}  // namespace memverify

@@ -1,0 +1,31 @@
+#include "tools/engines.h"
+
+#include <array>
+
+#include "verify/verify.h"
+
+namespace memverify {
+namespace {
+
+EngineResult run_happens_before(const Plan& plan, const EngineOptions& options) {
+  return verify_happens_before(plan, HbOptions{.max_findings = options.max_findings});
+}
+
+}  // namespace
+
+std::span<const Engine> engines() {
+  static constexpr std::array kEngines = {
+      Engine{.name = "hb", .help = "happens-before, by clocks alone", .run = run_happens_before},
+  };
+  return kEngines;
+}
+
+std::vector<const Engine*> select_engines(std::string_view name) {
+  if (name == "auto") return {&engines().front()};
+  for (const Engine& engine : engines()) {
+    if (engine.name == name) return {&engine};
+  }
+  return {};
+}
+
+}  // namespace memverify

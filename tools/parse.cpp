@@ -1,0 +1,84 @@
+#include "tools/parse.h"
+
+#include <algorithm>
+#include <map>
+
+#include "plan/suggest.h"
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+/// CLI11 leaves what it does not know in `remaining`: the first thing that looks like an option is
+/// what the user got wrong.
+std::string unknown_argument(const CLI::App& app, const Arguments& remaining) {
+  const auto option = std::ranges::find_if(
+      remaining, [](const std::string& text) { return text.size() > 1 && text[0] == '-'; });
+  if (option == remaining.end())
+    return "unexpected argument " + memverify::quoted(remaining.front());
+  const std::string name = option->substr(0, option->find('='));
+  Suggester suggester(name);
+  std::vector<std::string> known;
+  for (const CLI::Option* candidate : app.get_options()) {
+    for (const std::string& text : candidate->get_lnames()) known.push_back("--" + text);
+  }
+  for (const std::string& candidate : known) suggester.consider(candidate);
+  return "unknown option " + memverify::quoted(name) + suggester.hint();
+}
+
+}  // namespace
+
+ExitCode usage_error(std::string_view command, const std::string& message) {
+  std::string name = "memverify";
+  if (!command.empty()) name += " " + std::string(command);
+  write_error("memverify: " + message + "\nTry `" + name + " --help`.\n");
+  return ExitCode::kBadInput;
+}
+
+std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments) {
+  app.allow_extras();
+  const std::string& name = app.get_name();
+  const std::string command = name.substr(std::min(name.size(), name.find(' ') + 1));
+  try {
+    app.parse(Arguments(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    StandardOutput output;
+    output.write(app.help());
+    return output.finish(ExitCode::kSafe);
+  } catch (const CLI::ParseError& error) {
+    const Arguments remaining = app.remaining();
+    return usage_error(
+        command, remaining.empty() ? printable(error.what()) : unknown_argument(app, remaining));
+  }
+  if (const Arguments remaining = app.remaining(); !remaining.empty()) {
+    return usage_error(command, unknown_argument(app, remaining));
+  }
+  return std::nullopt;
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) {
+    if (std::ranges::count(words, text) > 0) return std::string();
+    Suggester suggester(text);
+    std::vector<std::string> quoted_words;
+    for (const std::string& word : words) {
+      suggester.consider(word);
+      quoted_words.push_back(memverify::quoted(word));
+    }
+    return memverify::quoted(text) + " is not " + listed(quoted_words, "or") + suggester.hint();
+  };
+  return CLI::Validator(check, "");
+}
+
+void add_color_option(CLI::App& app, ColorMode& mode) {
+  static const std::map<std::string, ColorMode> kModes = {
+      {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
+  app.add_option_function<std::string>(
+         "--color", [&mode](const std::string& text) { mode = kModes.at(text); },
+         "Colours; auto: on a terminal, unless NO_COLOR is set")
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("auto|always|never")
+      ->take_last();
+}
+
+}  // namespace memverify

@@ -1,0 +1,29 @@
+// tools/parse.h -- what the subcommands share on the command line. The one owner of CLI11.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/console.h"
+
+namespace memverify {
+
+/// Parses into the options bound to `app`. The exit code when that is the end of it: kSafe after
+/// help, kBadInput after a usage error, which is then on standard error with the nearest option.
+/// CLI11's own exit codes are never seen.
+std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments);
+
+/// Accepts these words only; says which is near to a wrong one.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// Adds `--color auto|always|never`.
+void add_color_option(CLI::App& app, ColorMode& mode);
+
+/// Says what is wrong with the command line, on standard error.
+ExitCode usage_error(std::string_view command, const std::string& message);
+
+}  // namespace memverify

@@ -1,0 +1,221 @@
+#include "tools/report_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "plan/describe.h"
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kLabelWidth = 9;
+
+std::string severity_mark(const RuleInfo& rule, const Style& style) {
+  const std::string id(rule.id);
+  switch (rule.severity) {
+    case Severity::kError:
+      return style.error("error[" + id + "]");
+    case Severity::kNotProven:
+      return style.unproven("not proven[" + id + "]");
+    case Severity::kWarning:
+      return style.warning("warning[" + id + "]");
+  }
+  return "";
+}
+
+/// "   = label:   text".
+std::string note(std::string_view label, std::string_view text, const Style& style) {
+  std::string padded = std::string(label) + ":";
+  padded.resize(std::max(padded.size(), kLabelWidth), ' ');
+  return "   " + style.frame("=") + " " + style.strong(padded) + " " + std::string(text) + "\n";
+}
+
+std::string bar(std::string_view text, const Style& style) {
+  return "   " + style.frame("|") + (text.empty() ? "" : " " + std::string(text)) + "\n";
+}
+
+/// The access of `op` that a finding means by `tensor`, if the op has one.
+const Access* access_to(const Plan& plan, OpId op, TensorId tensor) {
+  for (const Access& access : plan.accesses_of(plan.ops[op])) {
+    if (access.tensor == tensor) return &access;
+  }
+  return nullptr;
+}
+
+/// "writes `y`", "reads and writes `y`"; "" when the op does not access the tensor.
+std::string access_words(const Plan& plan, OpId op, TensorId tensor) {
+  std::vector<std::string> verbs;
+  for (const Access& access : plan.accesses_of(plan.ops[op])) {
+    if (access.tensor != tensor) continue;
+    static constexpr std::string_view kVerbs[] = {"reads", "writes", "accumulates into",
+                                                  "clobbers"};
+    const std::string verb(kVerbs[static_cast<std::size_t>(access.kind)]);
+    if (std::ranges::count(verbs, verb) == 0) verbs.push_back(verb);
+  }
+  return verbs.empty() ? "" : listed(verbs) + " " + quoted(plan.tensors[tensor].name);
+}
+
+/// "storage `s` at [0, 64) of pool `hbm`"; sizes that depend on symbols as they are written.
+std::string storage_words(const Plan& plan, StorageId id, std::int64_t instance) {
+  const Storage& storage = plan.storages[id];
+  const auto count = static_cast<std::int64_t>(storage.slots.size());
+  const std::int64_t slot = ((instance % count) + count) % count;
+  const Expr offset = Plan::slice(plan.exprs, storage.slots)[static_cast<std::size_t>(slot)];
+  std::string out = "storage " + quoted(storage.name);
+  if (count > 1) out += ", slot " + std::to_string(slot);
+  std::int64_t end = 0;
+  const bool known = offset.is_constant() && storage.bytes.is_constant() &&
+                     !__builtin_add_overflow(offset.constant, storage.bytes.constant, &end);
+  out += known ? " at [" + std::to_string(offset.constant) + ", " + std::to_string(end) + ")"
+               : " at " + plan.formulas.to_string(offset) + ", " +
+                     plan.formulas.to_string(storage.bytes) + " bytes";
+  return out + " of pool " + quoted(plan.pools[storage.pool].name);
+}
+
+/// The chain from the tensor to its root and the storage under it.
+std::string chain_words(const Plan& plan, OpId op, TensorId tensor, std::int64_t iteration) {
+  std::string out;
+  for (const TensorId link : alias_chain(plan, tensor)) {
+    out += quoted(plan.tensors[link].name) + " -> ";
+  }
+  const Access* access = access_to(plan, op, tensor);
+  const std::int64_t distance = access == nullptr ? 0 : access->distance;
+  const StorageId storage = plan.tensors[tensor].storage;
+  return storage == kNone<StorageId> ? out + "no storage"
+                                     : out + storage_words(plan, storage, iteration - distance);
+}
+
+/// Where one op of the finding stands, and what it does there.
+std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, const Style& style) {
+  const OpId id = finding.ops[i];
+  const Op& op = plan.ops[id];
+  const std::int64_t iteration = i < finding.iteration.size() ? finding.iteration[i] : 0;
+  std::string out;
+  if (op.location != Op::kAbsent) {
+    const SourceLocation& place = plan.locations[op.location];
+    out += "  " + style.frame("-->") + " " + printable(place.file) +
+           (place.line > 0 ? ":" + std::to_string(place.line) : "") + "\n";
+  }
+  std::string line = op_words(plan, id, iteration);
+  // MV107 names two tensors of one op.
+  std::vector<TensorId> tensors;
+  for (std::size_t k = 0; k < finding.tensors.size(); ++k) {
+    const bool mine = finding.ops.size() == 1 || k == i;
+    if (mine && finding.tensors[k] != kNone<TensorId>) tensors.push_back(finding.tensors[k]);
+  }
+  std::vector<std::string> deeds;
+  for (const TensorId tensor : tensors) {
+    if (std::string deed = access_words(plan, id, tensor); !deed.empty()) deeds.push_back(deed);
+  }
+  if (!deeds.empty()) line += " " + listed(deeds);
+  out += bar(line, style);
+  for (const TensorId tensor : tensors) {
+    out += bar("    " + chain_words(plan, id, tensor, iteration), style);
+  }
+  return out;
+}
+
+std::string when_words(const Plan& plan, const Finding& finding) {
+  std::vector<std::string> parts;
+  for (const ConditionValue& value : finding.when) {
+    std::string text =
+        quoted(plan.conditions[value.condition].name) + " is " + (value.value ? "true" : "false");
+    if (value.iteration >= 0 && repeats(plan)) {
+      text += " in iteration " + std::to_string(value.iteration);
+    }
+    parts.push_back(std::move(text));
+    if (parts.size() == kMostStepsInText) {
+      parts.emplace_back("more");
+      break;
+    }
+  }
+  return listed(parts);
+}
+
+/// The run in as few words as possible: a bare name starts and completes.
+std::string run_words(const Plan& plan, const std::vector<Step>& run) {
+  std::vector<std::string> words;
+  const auto instance = [&](const Step& step) {
+    std::string text = printable(plan.ops[step.op].name);
+    return repeats(plan) ? text + "@" + std::to_string(step.iteration) : text;
+  };
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const bool both = !run[i].complete && i + 1 < run.size() && run[i + 1].complete &&
+                      run[i + 1].op == run[i].op && run[i + 1].iteration == run[i].iteration;
+    if (both) {
+      words.push_back(instance(run[i]));
+      ++i;
+    } else {
+      words.push_back((run[i].complete ? "complete " : "start ") + instance(run[i]));
+    }
+  }
+  std::string out;
+  std::size_t first = 0;
+  if (words.size() > kMostStepsInText) {
+    first = words.size() - kMostStepsInText;
+    out = "… " + std::to_string(first) + " before, then ";
+  }
+  for (std::size_t i = first; i < words.size(); ++i) out += (i > first ? ", " : "") + words[i];
+  return out;
+}
+
+}  // namespace
+
+std::string text_finding(const Plan& plan, const Finding& finding, const Style& style) {
+  const RuleInfo& rule = info(finding.rule);
+  const std::string title = headline(plan, finding);
+  std::string out = severity_mark(rule, style) +
+                    style.strong(": " + (title.empty() ? finding.message : title)) + "\n";
+  for (std::size_t i = 0; i < finding.ops.size(); ++i) out += op_block(plan, finding, i, style);
+  out += bar("", style);
+  if (!finding.bytes.empty() && finding.pool != kNone<PoolId>) {
+    out += note("bytes",
+                place_words(plan, finding.pool, finding.bytes) + ", " +
+                    counted(finding.bytes.end - finding.bytes.begin, "byte"),
+                style);
+  }
+  const bool race = finding.rule <= Rule::kWaw && finding.ops.size() == 2;
+  if (race) {
+    const std::string now = what_holds_back(plan, finding.ops[1]);
+    const std::string second = quoted(plan.ops[finding.ops[1]].name);
+    out += note("now", second + " waits for " + (now.empty() ? "nothing" : now), style);
+    const auto instance = [&](std::size_t i) {
+      return op_name(plan, finding.ops[i], i < finding.iteration.size() ? finding.iteration[i] : 0);
+    };
+    out +=
+        note("missing",
+             "nothing makes " + instance(1) + " wait for " + instance(0) + " to complete", style);
+  }
+  if (!finding.also.empty()) {
+    std::vector<std::string> rules;
+    for (const Rule also : finding.also) {
+      rules.push_back(std::string(info(also).id) + " (" + std::string(info(also).title) + ")");
+    }
+    out += note("also", listed(rules), style);
+  }
+  if (!finding.when.empty()) out += note("when", when_words(plan, finding), style);
+  if (!finding.symbols.empty()) {
+    std::vector<std::string> values;
+    for (const SymbolValue& value : finding.symbols) {
+      values.push_back(quoted(plan.symbols[value.symbol].name) + " = " +
+                       std::to_string(value.value));
+    }
+    out += note("symbols", listed(values), style);
+  }
+  if (!finding.witness.empty()) out += note("run", run_words(plan, finding.witness), style);
+  if (!finding.help.empty()) out += note("help", finding.help, style);
+  return out;
+}
+
+std::string text_report(const Report& report, const Style& style) {
+  std::string out;
+  for (const Finding& finding : report.findings) {
+    out += text_finding(report.plan, finding, style) + "\n";
+  }
+  if (report.verdict == Verdict::kSafe) out += "assuming that " + std::string(kAssumption) + "\n";
+  return out + "memverify: " + outcome_line(report) + "\n";
+}
+
+}  // namespace memverify

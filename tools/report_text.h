@@ -1,0 +1,21 @@
+// tools/report_text.h -- a report for people, in the manner of a compiler's diagnostics.
+#pragma once
+
+#include <string>
+
+#include "tools/console.h"
+#include "tools/report.h"
+
+namespace memverify {
+
+/// The findings, then `memverify: ` and the outcome line, which alone is stable. No colour, time or
+/// address beyond what the plan says: equal reports give equal text.
+std::string text_report(const Report& report, const Style& style);
+
+/// One finding, without the blank line between two.
+std::string text_finding(const Plan& plan, const Finding& finding, const Style& style);
+
+/// Steps of a witness that the text names; the JSON report has more.
+inline constexpr std::size_t kMostStepsInText = 16;
+
+}  // namespace memverify

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+
+#include "plan/suggest.h"
+#include "plan/words.h"
+#include "tools/diagnostics.h"
+#include "tools/parse.h"
+#include "tools/report_json.h"
+#include "tools/report_text.h"
+#include "tools/verify_file.h"
+
+namespace memverify {
+namespace {
+
+struct VerifyArguments {
+  std::vector<std::string> files;
+  bool json = false;
+  bool quiet = false;
+  std::size_t max_findings = 100;
+  std::string engine = "auto";
+  ColorMode color = ColorMode::kAuto;
+};
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const Engine& engine : engines()) names.emplace_back(engine.name);
+  return names;
+}
+
+void add_options(CLI::App& app, VerifyArguments& arguments) {
+  app.add_option("FILE", arguments.files, "Plan files; - is standard input")
+      ->required()
+      ->type_name("");
+  app.add_option_function<std::string>(
+         "--format", [&](const std::string& text) { arguments.json = text == "json"; },
+         "text for people, json for programs (one object a file)")
+      ->check(one_of({"text", "json"}))
+      ->type_name("text|json")
+      ->take_last();
+  app.add_option("--max-findings", arguments.max_findings, "Stop after this many findings")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
+      ->type_name("N")
+      ->capture_default_str()
+      ->take_last();
+  std::string help = "Who decides: auto";
+  for (const Engine& engine : engines()) {
+    help += ", " + std::string(engine.name) + " (" + std::string(engine.help) + ")";
+  }
+  app.add_option("--engine", arguments.engine, help)
+      ->check(one_of(engine_names()))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->take_last();
+  add_color_option(app, arguments.color);
+  app.add_flag("--quiet,-q", arguments.quiet, "Only the last line for each file");
+  app.footer(
+      "Several files give a line each and a summary; with --format json an object a line.\n"
+      "Exit code: 0 safe, 1 unsafe, 2 bad input or usage, 3 not proven, 4 internal error;\n"
+      "of several files the worst, in the order 1, 4, 2, 3, 0.\n"
+      "\n"
+      "Examples:\n"
+      "  memverify plan.json\n"
+      "  memverify plans/*.json --quiet\n"
+      "  my-compiler --dump-plan | memverify - --format json");
+}
+
+/// For the first file: a mistyped command is taken for a file.
+std::string command_hint(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored)) return "";
+  Suggester suggester(file);
+  for (const Command& command : commands()) suggester.consider(command.name);
+  return suggester.best().empty()
+             ? ""
+             : "memverify: " + memverify::quoted(file) + " is neither a file nor a command" +
+                   suggester.hint() + "\n";
+}
+
+void print_errors(const Report& report, const Style& style) {
+  write_error(text_diagnostics(report.errors, style));
+  for (const std::string& error : report.internal_errors) {
+    write_error(style.error("internal error") + ": " + error +
+                "\nThis is a bug in memverify; please report it with the plan (" +
+                printable(report.file) + ").\n");
+  }
+}
+
+std::string single_report(const Report& report, const VerifyArguments& arguments,
+                          const Style& style) {
+  if (arguments.json) return json_report(report, JsonLayout::kPretty);
+  if (!report.errors.empty() || arguments.quiet) {
+    return "memverify: " + outcome_line(report) + "\n";
+  }
+  return text_report(report, style);
+}
+
+std::string summary(const std::map<std::string_view, std::int64_t>& counts, std::size_t files) {
+  std::string line = "memverify: " + counted(static_cast<std::int64_t>(files), "file");
+  std::string_view separator = ": ";
+  for (const std::string_view outcome : {"unsafe", "error", "unknown", "safe"}) {
+    const auto found = counts.find(outcome);
+    if (found == counts.end()) continue;
+    line += std::string(separator) + std::to_string(found->second) + " " + std::string(outcome);
+    separator = ", ";
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+ExitCode verify_command(const Arguments& arguments) {
+  VerifyArguments options;
+  CLI::App app("Decides whether plans are safe: no race, no wrong version, no deadlock in any run.",
+               "memverify verify");
+  add_options(app, options);
+  if (const auto code = parse(app, arguments)) return *code;
+  if (std::ranges::count(options.files, "-") > 1) {
+    return usage_error("verify", "standard input (-) can be read only once");
+  }
+  const std::vector<const Engine*> chosen = select_engines(options.engine);
+  const Style out_style = Style::of(options.color, stdout);
+  const Style error_style = Style::of(options.color, stderr);
+  const bool single = options.files.size() == 1;
+  StandardOutput output;
+  ExitCode code = ExitCode::kSafe;
+  std::map<std::string_view, std::int64_t> counts;
+  for (const std::string& file : options.files) {
+    const Report report =
+        verify_file(file, chosen, EngineOptions{.max_findings = options.max_findings});
+    code = worse(code, exit_code(report));
+    ++counts[report.errors.empty() ? name(report.verdict) : "error"];
+    print_errors(report, error_style);
+    if (single && !report.errors.empty()) write_error(command_hint(file));
+    if (single) {
+      output.write(single_report(report, options, out_style));
+    } else if (options.json) {
+      output.write(json_report(report, JsonLayout::kOneLine));
+    } else {
+      output.write(printable(file) + ": " + outcome_line(report) + "\n");
+    }
+  }
+  if (!single && !options.json) output.write(summary(counts, options.files.size()));
+  return output.finish(code);
+}
+
+}  // namespace memverify

@@ -1,0 +1,108 @@
+#include "tools/verify_file.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/describe.h"
+#include "plan/reader.h"
+#include "plan/words.h"
+#include "sim/replay.h"
+#include "tools/confirm.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMostErrors = 100;
+
+bool is_zero(const Expr& expr) { return expr.is_constant() && expr.constant == 0; }
+
+/// False only when the tensor certainly has no byte.
+bool has_bytes(const Plan& plan, TensorId id) {
+  const Tensor& tensor = plan.tensors[id];
+  if (tensor.dtype == DType::kNone) return !is_zero(tensor.bytes);
+  return std::ranges::none_of(Plan::slice(plan.exprs, tensor.shape), is_zero);
+}
+
+bool touches_a_byte(const Plan& plan, const Op& op) {
+  if (op.kind == OpKind::kView) return false;
+  if (op.kind == OpKind::kUnknown && op.accesses.empty()) return true;
+  return std::ranges::any_of(plan.accesses_of(op), [&](const Access& access) {
+    if (access.part != Access::kWhole) {
+      const std::optional<Expr>& bytes = plan.parts[access.part].bytes;
+      if (bytes && is_zero(*bytes)) return false;
+    }
+    return access.tensor == kNone<TensorId> || has_bytes(plan, access.tensor);
+  });
+}
+
+bool needs_a_place(const Plan& plan, TensorId id) {
+  return plan.tensors[plan.tensors[id].root].placement == Placement::kUnplaced;
+}
+
+void run_engines(const Plan& plan, std::span<const Engine* const> engines,
+                 const EngineOptions& options, Report& report) {
+  for (const Engine* engine : engines) {
+    EngineResult result = engine->run(plan, options);
+    report.engines.emplace_back(engine->name, result.verdict);
+    if (report.engines.size() > 1) {
+      if (result.verdict != report.verdict) {
+        report.internal_errors.push_back("the engines " +
+                                         std::string(report.engines.front().first) + " and " +
+                                         std::string(engine->name) + " disagree");
+      }
+      continue;
+    }
+    report.verdict = result.verdict;
+    report.findings = std::move(result.findings);
+    report.stopped_at_max_findings = result.stopped_at_max_findings;
+    report.stats = result.stats;
+  }
+}
+
+}  // namespace
+
+std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
+  std::vector<Diagnostic> errors;
+  for (const TensorId id : ids<TensorId>(plan.tensors)) {
+    if (plan.tensors[id].root != id || !needs_a_place(plan, id)) continue;
+    errors.push_back(
+        {.id = "tensor.unplaced",
+         .message = "tensor " + quoted(plan.tensors[id].name) +
+                    " has no storage: a plan must be placed by a planner before it can "
+                    "be verified",
+         .pointer = "/tensors/" + std::to_string(index(id))});
+    if (errors.size() == kMostErrors) return errors;
+  }
+  const bool touches =
+      std::ranges::any_of(plan.ops, [&](const Op& op) { return touches_a_byte(plan, op); });
+  if (errors.empty() && !touches) {
+    errors.push_back({.id = "plan.empty",
+                      .message = "no op touches a byte, so there is nothing to verify; do the ops "
+                                 "list what they read and write?",
+                      .pointer = "/ops"});
+  }
+  return errors;
+}
+
+Report verify_file(const std::string& path, std::span<const Engine* const> engines,
+                   const EngineOptions& options) {
+  Report report{.file = path};
+  Result<Plan> read = read_plan_file(path);
+  if (!read.ok()) {
+    report.errors = read.errors();
+    return report;
+  }
+  report.errors = cannot_be_verified(read.value());
+  for (Diagnostic& error : report.errors) error.file = path;
+  if (!report.errors.empty()) return report;
+  report.plan = std::move(read).value();
+  run_engines(report.plan, engines, options, report);
+  for (Finding& finding : report.findings) describe(report.plan, finding);
+  Confirmation confirmed = confirm(report.plan, report.findings, replay, kReplayBudget);
+  report.witnesses = confirmed.witnesses;
+  report.witnesses_replayed = confirmed.replayed;
+  std::ranges::move(confirmed.failures, std::back_inserter(report.internal_errors));
+  return report;
+}
+
+}  // namespace memverify

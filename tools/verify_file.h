@@ -1,0 +1,23 @@
+// tools/verify_file.h -- from the name of a plan file to a confirmed report on it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/result.h"
+#include "tools/engines.h"
+#include "tools/report.h"
+
+namespace memverify {
+
+/// Reads, checks, decides, and replays every run found. "-" is standard input. Never prints.
+Report verify_file(const std::string& path, std::span<const Engine* const> engines,
+                   const EngineOptions& options);
+
+/// What makes a well-formed plan one that cannot be verified: unplaced tensors ("tensor.unplaced"),
+/// or no op that touches a byte ("plan.empty"). Cost: linear in the plan.
+std::vector<Diagnostic> cannot_be_verified(const Plan& plan);
+
+}  // namespace memverify
