@@ -1,0 +1,187 @@
+#include "sim/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim/plans.h"
+
+namespace memverify {
+namespace {
+
+using sim_test::built;
+using sim_test::claim;
+using sim_test::start_plan;
+
+/// w writes X, u reads it on another queue; with or without an event between them.
+Plan two_queues(bool ordered) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}, {"O", 64}});
+  OpSpec w{.name = "w", .queue = "q", .writes = {{.tensor = "X"}}};
+  OpSpec u{.name = "u", .queue = "r", .reads = {{.tensor = "X"}}, .writes = {{.tensor = "O"}}};
+  if (ordered) {
+    w.signals = {{.event = "e"}};
+    u.waits = {{.target = "e"}};
+  }
+  b.add_op(w);
+  b.add_op(u);
+  b.add_output({.tensor = "O"});
+  return built(std::move(b));
+}
+
+TEST(Replay, ConfirmsARaceWhenBothOpsAreOpen) {
+  const Plan plan = two_queues(false);
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"})).confirmed);
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+u", "+w"})).confirmed);
+}
+
+TEST(Replay, RejectsARaceWhoseRunEndsTooEarlyOrTooLate) {
+  const Plan plan = two_queues(false);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w"})).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "-w", "+u"})).confirmed);
+}
+
+TEST(Replay, RejectsARaceUnderAnotherRuleOrOnOtherBytes) {
+  const Plan plan = two_queues(false);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kWar, {"w", "u"}, {"+w", "+u"})).confirmed);
+  Finding finding = claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"});
+  finding.pool = PoolId{0};
+  finding.bytes = {0, 64};
+  EXPECT_TRUE(replay(plan, finding).confirmed);
+  finding.bytes = {0, 65};
+  EXPECT_FALSE(replay(plan, finding).confirmed);
+}
+
+TEST(Replay, SaysWhereARunDepartsFromThePlan) {
+  const Plan plan = two_queues(true);
+  const ReplayResult result = replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"}));
+  EXPECT_FALSE(result.confirmed);
+  EXPECT_EQ(result.reason, "step 2: start of `u` must wait for `w` (event) to complete");
+}
+
+TEST(Replay, RejectsInstantsThatHappenTwiceOrOutOfOrder) {
+  const Plan plan = two_queues(false);
+  EXPECT_EQ(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"-w"})).reason,
+            "step 1: completion of `w` before its start");
+  EXPECT_EQ(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+w"})).reason,
+            "step 2: start of `w` happens twice");
+}
+
+TEST(Replay, ConfirmsAWrongVersionAndNamesItsWriterOnly) {
+  PlanBuilder b = start_plan({"q"}, {{"A", 0}, {"B", 0}, {"O", 64}});
+  b.add_op({.name = "a", .queue = "q", .writes = {{.tensor = "A"}}});
+  b.add_op({.name = "b", .queue = "q", .writes = {{.tensor = "B"}}});
+  b.add_op({.name = "u", .queue = "q", .reads = {{.tensor = "A"}}, .writes = {{.tensor = "O"}}});
+  const Plan plan = built(std::move(b));
+  const auto steps = {std::string_view("+a"), std::string_view("-a"), std::string_view("+b"),
+                      std::string_view("-b"), std::string_view("+u")};
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kWrongVersion, {"b", "u"}, steps)).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kWrongVersion, {"a", "u"}, steps)).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kWrongVersion, {"b", "u"}, {"+a", "-a"})).confirmed);
+}
+
+TEST(Replay, ConfirmsAReadOfBytesThatNothingHasWritten) {
+  PlanBuilder b = start_plan({"q"}, {{"A", 0}, {"O", 64}});
+  b.add_op({.name = "u", .queue = "q", .reads = {{.tensor = "A"}}, .writes = {{.tensor = "O"}}});
+  const Plan plan = built(std::move(b));
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kUnwritten, {"u"}, {"+u"})).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kUnwritten, {"u"}, {})).confirmed);
+}
+
+TEST(Replay, ConfirmsALostInputOnlyOnceEverythingHasCompleted) {
+  PlanBuilder b = start_plan({"q"}, {{"I", 0}, {"T", 0}});
+  b.add_op({.name = "t", .queue = "q", .writes = {{.tensor = "T"}}});
+  b.add_input("I");
+  const Plan plan = built(std::move(b));
+  Finding finding = claim(plan, Rule::kBoundary, {}, {"+t", "-t"});
+  finding.tensors = {TensorId{0}};
+  EXPECT_TRUE(replay(plan, finding).confirmed);
+  finding.witness.pop_back();
+  EXPECT_FALSE(replay(plan, finding).confirmed);
+}
+
+Plan deadlocked(std::int64_t signalled) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}});
+  b.add_semaphore({.name = "n"});
+  b.add_op({.name = "w",
+            .queue = "q",
+            .writes = {{.tensor = "X"}},
+            .signals = {{.semaphore = "n", .value = signalled}}});
+  b.add_op({.name = "u",
+            .queue = "r",
+            .reads = {{.tensor = "X"}},
+            .waits = {{.kind = WaitKind::kSemaphore, .target = "n", .value = std::int64_t{2}}}});
+  return built(std::move(b));
+}
+
+TEST(Replay, ConfirmsADeadlockWhenNoStepIsLeft) {
+  const Plan plan = deadlocked(1);
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kDeadlock, {"u"}, {"+w", "-w"})).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kDeadlock, {"u"}, {"+w"})).confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kDeadlock, {"w"}, {"+w", "-w"})).confirmed);
+  const Plan live = deadlocked(2);
+  EXPECT_FALSE(replay(live, claim(live, Rule::kDeadlock, {"u"}, {"+w", "-w"})).confirmed);
+}
+
+TEST(Replay, ConfirmsUseAfterFree) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}, {"O", 64}});
+  b.add_op({.name = "a", .kind = "alloc", .queue = "q", .storage = "X"});
+  b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "X"}}, .signals = {{.event = "e"}}});
+  b.add_op({.name = "u",
+            .queue = "r",
+            .reads = {{.tensor = "X"}},
+            .writes = {{.tensor = "O"}},
+            .waits = {{.target = "e"}}});
+  b.add_op({.name = "f", .kind = "free", .queue = "q", .storage = "X"});
+  const Plan plan = built(std::move(b));
+  const auto confirmed = [&](std::initializer_list<std::string_view> steps) {
+    return replay(plan, claim(plan, Rule::kLifetime, {"u", "f"}, steps)).confirmed;
+  };
+  EXPECT_TRUE(confirmed({"+a", "-a", "+w", "-w", "+u", "+f"}));
+  EXPECT_TRUE(confirmed({"+a", "-a", "+w", "-w", "+f", "+u"}));
+  EXPECT_FALSE(confirmed({"+a", "-a", "+w", "-w", "+u", "-u", "+f"}));
+}
+
+TEST(Replay, TriesTheConditionsThatAFindingLeavesOpen) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}});
+  b.add_condition({.name = "c"});
+  b.add_condition({.name = "d"});
+  b.add_op({.name = "first", .queue = "q", .when = {{.condition = "c", .value = true}}});
+  b.add_op({.name = "w",
+            .queue = "q",
+            .writes = {{.tensor = "X"}},
+            .when = {{.condition = "d", .value = true}}});
+  b.add_op({.name = "u", .queue = "r", .reads = {{.tensor = "X"}}});
+  const Plan plan = built(std::move(b));
+  Finding finding = claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"});
+  EXPECT_TRUE(replay(plan, finding).confirmed);
+  finding.when = {{.condition = ConditionId{0}, .iteration = 0, .value = true}};
+  EXPECT_FALSE(replay(plan, finding).confirmed) << "`first` runs before `w` then";
+  finding.when = {{.condition = ConditionId{1}, .iteration = 0, .value = false}};
+  EXPECT_FALSE(replay(plan, finding).confirmed) << "`w` is dropped then";
+}
+
+TEST(Replay, UnrollsAnUnboundedPlanAsFarAsTheRunGoes) {
+  PlanBuilder b = start_plan({"load", "math"}, {});
+  b.set_unbounded();
+  b.add_storage({.name = "ring",
+                 .pool = "hbm",
+                 .slots = {std::int64_t{0}, std::int64_t{64}},
+                 .slots_are_array = true,
+                 .bytes = 64});
+  b.add_tensor({.name = "tile", .storage = "ring", .bytes = 64});
+  b.add_op({.name = "fetch",
+            .queue = "load",
+            .writes = {{.tensor = "tile"}},
+            .after = {{.op = "mma", .distance = 3}}});
+  b.add_op(
+      {.name = "mma", .queue = "math", .reads = {{.tensor = "tile"}}, .after = {{.op = "fetch"}}});
+  const Plan plan = built(std::move(b));
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kWar, {"mma", "fetch@2"},
+                                 {"+fetch", "-fetch", "+mma", "+fetch@1", "-fetch@1", "+fetch@2"}))
+                  .confirmed);
+  EXPECT_FALSE(replay(plan, claim(plan, Rule::kWar, {"mma", "fetch@1"},
+                                  {"+fetch", "-fetch", "+mma", "+fetch@1"}))
+                   .confirmed)
+      << "that is the other slot";
+}
+
+}  // namespace
+}  // namespace memverify
