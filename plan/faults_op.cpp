@@ -1,0 +1,258 @@
+// What one op does wrong by itself: MV107 ([S-48]), MV113, and MV108 of parts and pool bytes
+// ([S-4]).
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "plan/element_order.h"
+#include "plan/faults_impl.h"
+
+namespace memverify {
+namespace {
+
+/// Beyond this many combinations of rotating slots, pairs are looked at one by one, each with the
+/// combinations of its own two storages.
+constexpr std::int64_t kMostCombinations = 64;
+
+/// Up to so many accesses all pairs are looked at, without sorting.
+constexpr std::size_t kFew = 8;
+
+/// Iterations to look at: `[first, first + count)`.
+struct Iterations {
+  std::int64_t first = 0;
+  std::int64_t count = 1;
+};
+
+class OpSearch {
+ public:
+  explicit OpSearch(FaultSearch& search)
+      : search_(search), plan_(search.plan), layout_(search.layout) {
+    self_overlap_.resize(plan_.tensors.size());
+  }
+
+  void run(OpId id) {
+    id_ = id;
+    op_ = &plan_.ops[id];
+    accesses_ = plan_.accesses_of(*op_);
+    find_outside();
+    if (op_->kind == OpKind::kView) return find_incoherent();
+    // What an unknown op does to its own bytes is its own affair ([S-37]).
+    if (op_->kind == OpKind::kUnknown) return;
+    if (std::ranges::none_of(accesses_, writes)) return;
+    if (!find_self_overlap()) find_clash();
+  }
+
+ private:
+  Finding& add(FaultKind kind, Rule rule, std::int64_t iteration,
+               std::array<std::int64_t, 4> numbers = {}) {
+    Finding& finding = search_.add(kind, rule, numbers);
+    finding.ops = {id_};
+    finding.iteration = {iteration};
+    return finding;
+  }
+
+  void find_incoherent() {
+    for (const Access& access : accesses_) {
+      if (plan_.tensors[access.tensor].root == plan_.tensors[accesses_[0].tensor].root) continue;
+      Finding& finding =
+          add(FaultKind::kIncoherent, Rule::kIncoherent, first_iteration(plan_, *op_));
+      add_tensor(plan_, accesses_[0].tensor, finding);
+      add_tensor(plan_, access.tensor, finding);
+      return;
+    }
+  }
+
+  void find_outside() {
+    for (const Access& access : accesses_) {
+      if (access.part == Access::kWhole) continue;
+      if (access.tensor == kNone<TensorId> ? leaves_pool(access) : leaves_tensor(access)) return;
+    }
+  }
+
+  bool leaves_pool(const Access& access) {
+    const Part& part = plan_.parts[access.part];
+    const Pool& pool = plan_.pools[access.pool];
+    const std::int64_t begin = layout_.value(part.offset);
+    const std::int64_t bytes = part.bytes ? layout_.value(*part.bytes) : 0;
+    const std::int64_t end = end_of(begin, bytes);
+    const std::int64_t capacity = pool.bytes ? layout_.value(*pool.bytes) : end;
+    if (begin >= 0 && end <= capacity) return false;
+    Finding& finding = add(FaultKind::kClobberOutside, Rule::kOutOfBounds,
+                           first_iteration(plan_, *op_), {begin, end, capacity});
+    finding.pool = access.pool;
+    finding.bytes = {begin < 0 ? begin : std::max(begin, capacity), begin < 0 ? 0 : end};
+    return true;
+  }
+
+  bool leaves_tensor(const Access& access) {
+    const TensorLayout& tensor = layout_.tensor(access.tensor);
+    if (tensor.bytes.empty()) return false;
+    const Part& part = plan_.parts[access.part];
+    const std::int64_t begin = layout_.value(part.offset);
+    const std::int64_t bytes = part.bytes ? layout_.value(*part.bytes) : 0;
+    const std::int64_t end = end_of(begin, bytes);
+    const std::int64_t extent = tensor.bytes.hull().end - tensor.offset;
+    if (end <= extent || (part.bytes && bytes == 0)) return false;
+    const std::int64_t iteration = first_iteration(plan_, *op_);
+    Finding& finding =
+        add(FaultKind::kPartOutside, Rule::kOutOfBounds, iteration, {begin, end, extent});
+    add_tensor(plan_, access.tensor, finding);
+    finding.pool = tensor.bytes.pool();
+    const std::int64_t element_0 = element_0_of(access, iteration);
+    finding.bytes = {end_of(element_0, std::max(begin, extent)), end_of(element_0, end)};
+    return true;
+  }
+
+  bool find_self_overlap() {
+    for (const Access& access : accesses_) {
+      if (!writes(access) || access.tensor == kNone<TensorId>) continue;
+      if (!plan_.tensors[access.tensor].has_strides) continue;
+      std::optional<bool>& known = self_overlap_[access.tensor];
+      if (!known) known = has_self_overlap(plan_, layout_, access.tensor);
+      if (!*known) continue;
+      const std::int64_t iteration = first_iteration(plan_, *op_);
+      Finding& finding = add(FaultKind::kSelfOverlap, Rule::kInPlace, iteration);
+      add_tensor(plan_, access.tensor, finding);
+      const Region region = region_of(access, iteration);
+      finding.pool = region.pool();
+      finding.bytes = region.hull();
+      return true;
+    }
+    return false;
+  }
+
+  void find_clash() {
+    std::int64_t combinations = 1;
+    for (const Access& access : accesses_) {
+      if (combinations > kMostCombinations) break;
+      combinations = std::lcm(combinations, slots_of(access));
+    }
+    if (combinations > kMostCombinations) return find_clash_pair_by_pair();
+    const Iterations iterations = iterations_of(combinations);
+    for (std::int64_t i = 0; i < iterations.count; ++i) {
+      if (find_clash_in(iterations.first + i)) return;
+    }
+  }
+
+  bool find_clash_in(std::int64_t iteration) {
+    regions_.clear();
+    for (const Access& access : accesses_) regions_.push_back(region_of(access, iteration));
+    bool found = false;
+    const auto visit = [&](std::size_t a, std::size_t b) {
+      found = clash(std::min(a, b), std::max(a, b), regions_[std::min(a, b)],
+                    regions_[std::max(a, b)], iteration);
+      return found;
+    };
+    if (accesses_.size() <= kFew) {
+      for (std::size_t b = 1; b < accesses_.size(); ++b) {
+        if (!writes(accesses_[b])) continue;  // Reads come first.
+        for (std::size_t a = 0; a < b; ++a) {
+          if (visit(a, b)) return true;
+        }
+      }
+      return false;
+    }
+    items_.clear();
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+      items_.push_back({regions_[i].pool(), regions_[i].hull(), i, writes(accesses_[i])});
+    }
+    for_each_meeting_pair(items_, visit);
+    return found;
+  }
+
+  void find_clash_pair_by_pair() {
+    for (std::size_t a = 0; a < accesses_.size(); ++a) {
+      for (std::size_t b = a + 1; b < accesses_.size(); ++b) {
+        if (!writes(accesses_[b]) && !writes(accesses_[a])) continue;
+        const Iterations iterations =
+            iterations_of(std::lcm(slots_of(accesses_[a]), slots_of(accesses_[b])));
+        for (std::int64_t i = iterations.first; i < iterations.first + iterations.count; ++i) {
+          if (clash(a, b, region_of(accesses_[a], i), region_of(accesses_[b], i), i)) return;
+        }
+      }
+    }
+  }
+
+  /// Adds a fault if the accesses `a` < `b` (reads come first), one of them a write, clash.
+  bool clash(std::size_t a, std::size_t b, const Region& at_a, const Region& at_b,
+             std::int64_t iteration) {
+    const Access& first = accesses_[a];
+    const Access& second = accesses_[b];
+    if (!at_a.overlaps(at_b)) return false;
+    FaultKind kind = FaultKind::kTwoWrites;
+    if (first.kind == AccessKind::kRead) {
+      const bool updates = first.tensor == second.tensor && first.distance == 0 &&
+                           second.distance == 0 && at_a.same_bytes(at_b);
+      if (updates) return false;
+      kind = FaultKind::kReadWrite;
+      for (const InPlace& pair : plan_.in_place_of(*op_)) {
+        if (pair.read != first.tensor || pair.written != second.tensor) continue;
+        if (pair.any ||
+            same_elements(plan_, layout_, {first.tensor, element_0_of(first, iteration), at_a},
+                          {second.tensor, element_0_of(second, iteration), at_b})) {
+          return false;
+        }
+        kind = FaultKind::kInPlaceOrder;
+      }
+    } else if (commute(first, second)) {
+      return false;
+    }
+    Finding& finding = add(kind, Rule::kInPlace, iteration);
+    for (const Access* access : {&first, &second}) {
+      if (access->tensor != kNone<TensorId>) add_tensor(plan_, access->tensor, finding);
+    }
+    finding.pool = at_a.pool();
+    finding.bytes = at_a.first_overlap(at_b);
+    return true;
+  }
+
+  bool commute(const Access& a, const Access& b) const {
+    return a.kind == AccessKind::kAccumulate && b.kind == AccessKind::kAccumulate &&
+           a.update == b.update && plan_.tensors[a.tensor].dtype == plan_.tensors[b.tensor].dtype;
+  }
+
+  /// The iterations of the op that show all `combinations` of its slots that occur.
+  Iterations iterations_of(std::int64_t combinations) const {
+    const std::int64_t first = first_iteration(plan_, *op_);
+    if (op_->runs == Runs::kFirst) return {first, 1};
+    if (!plan_.iterations) return {first, combinations};
+    return {first, std::min(combinations, *plan_.iterations - first)};
+  }
+
+  std::int64_t slots_of(const Access& access) const {
+    if (access.tensor == kNone<TensorId>) return 1;
+    return layout_.storage(plan_.tensors[access.tensor].storage).slots.size();
+  }
+
+  Region region_of(const Access& access, std::int64_t iteration) const {
+    return layout_.access_region(plan_, access, iteration - std::int64_t{access.distance});
+  }
+
+  std::int64_t element_0_of(const Access& access, std::int64_t iteration) const {
+    const StorageId storage = plan_.tensors[access.tensor].storage;
+    return layout_.slot_address(storage, iteration - std::int64_t{access.distance}) +
+           layout_.tensor(access.tensor).offset;
+  }
+
+  FaultSearch& search_;
+  const Plan& plan_;
+  const Layout& layout_;
+  Table<TensorId, std::optional<bool>> self_overlap_;  // Once asked.
+  OpId id_ = kNone<OpId>;                              // The op at hand.
+  const Op* op_ = nullptr;
+  std::span<const Access> accesses_;
+  std::vector<Region> regions_;
+  std::vector<SweepItem> items_;
+};
+
+}  // namespace
+
+void find_op_faults(FaultSearch& search) {
+  OpSearch ops(search);
+  for (const OpId id : ids(search.plan.ops)) {
+    if (!search.plan.ops[id].accesses.empty()) ops.run(id);
+  }
+}
+
+}  // namespace memverify

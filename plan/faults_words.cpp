@@ -1,0 +1,160 @@
+// The words of static faults where the numbers make them clearer than what `describe` says by
+// itself.
+#include <string>
+
+#include "plan/describe.h"
+#include "plan/faults_impl.h"
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+std::string range_words(std::int64_t begin, std::int64_t end) {
+  return "bytes [" + number(begin) + ", " + number(end) + ")";
+}
+
+std::string storage_words(const Plan& plan, StorageId storage) {
+  return "storage " + quoted(plan.storages[storage].name);
+}
+
+std::string pool_words(const Plan& plan, PoolId pool) {
+  return "pool " + quoted(plan.pools[pool].name);
+}
+
+/// ", used by `a` and `b`", "" for none.
+std::string used_by(const Plan& plan, const Finding& finding) {
+  std::vector<std::string> names;
+  for (const OpId op : finding.ops) names.push_back(quoted(plan.ops[op].name));
+  return names.empty() ? "" : ", used by " + listed(names);
+}
+
+/// MV107: who, over which bytes, and what else to do.
+void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
+  const std::string op = op_words(plan, finding.ops[0], finding.iteration[0]);
+  const std::string at = ": " + place_words(plan, finding.pool, finding.bytes) + ".";
+  const auto thing = [&](std::size_t i) {
+    return i < finding.tensors.size()
+               ? tensor_words(plan, finding.tensors[i])
+               : "the bytes it clobbers in " + pool_words(plan, finding.pool);
+  };
+  if (kind == FaultKind::kInPlaceOrder) {
+    finding.message = op + " takes " + thing(0) + " in place for " + thing(1) +
+                      ", but the two do not have the same bytes with the k-th element at the same "
+                      "address in both" +
+                      at;
+    finding.help =
+        "give both the same bytes, dtype and strides, or give the written one other bytes";
+  } else if (kind == FaultKind::kTwoWrites) {
+    finding.message =
+        op + " writes both " + thing(0) + " and " + thing(1) + ", which share bytes" + at;
+    finding.help = "give each of them its own bytes";
+  } else if (finding.tensors.size() < 2) {
+    finding.message =
+        op + " reads " + thing(0) + " and overwrites part of it with " + thing(1) + at;
+    finding.help = "give what it clobbers bytes that it does not read";
+  }
+}
+
+void tell_outside(const Plan& plan, Fault& fault) {
+  Finding& finding = fault.finding;
+  const auto& [a, b, c, d] = fault.numbers;
+  finding.help = "correct the offset or the size";
+  if (fault.kind == FaultKind::kPartOutside) {
+    finding.message = op_words(plan, finding.ops[0], finding.iteration[0]) + " accesses " +
+                      (b > a ? range_words(a, b) : "the part from byte " + number(a)) + " of " +
+                      tensor_words(plan, finding.tensors[0]) + ", which ends at byte " + number(c) +
+                      " from its element 0.";
+  } else if (fault.kind == FaultKind::kClobberOutside) {
+    finding.message = op_words(plan, finding.ops[0], finding.iteration[0]) + " clobbers " +
+                      range_words(a, b) + " of " + pool_words(plan, finding.pool) + ", which has " +
+                      counted(c, "byte") + ".";
+  } else if (fault.kind == FaultKind::kRootOutside) {
+    finding.message = tensor_words(plan, finding.tensors[0]) + used_by(plan, finding) + ", takes " +
+                      range_words(a, b) + " of " + storage_words(plan, finding.storages[0]) +
+                      ", which has " + counted(c, "byte") + ".";
+    finding.help = "correct the tensor's offset or size, or make the storage larger";
+  } else if (fault.kind == FaultKind::kViewOutside) {
+    const TensorId root = plan.tensors[finding.tensors[0]].root;
+    finding.message = tensor_words(plan, finding.tensors[0]) + used_by(plan, finding) + ", takes " +
+                      range_words(a, b) + " of " + storage_words(plan, finding.storages[0]) +
+                      ", outside its root " + quoted(plan.tensors[root].name) + " at " +
+                      range_words(c, d) + ".";
+    finding.help =
+        "correct the view's offset (in bytes, from element 0 of its base), shape or strides";
+  } else {
+    finding.message = storage_words(plan, finding.storages[0]) + " starts at byte " + number(a) +
+                      " of " + pool_words(plan, finding.pool) + ": an address is never negative.";
+  }
+}
+
+void tell_misaligned(const Plan& plan, Fault& fault) {
+  Finding& finding = fault.finding;
+  const std::int64_t address = fault.numbers[0];
+  const std::int64_t alignment = fault.numbers[1];
+  const std::string what = finding.tensors.empty()
+                               ? storage_words(plan, finding.storages[0])
+                               : "tensor " + tensor_words(plan, finding.tensors[0]);
+  const bool own = !finding.tensors.empty() && plan.tensors[finding.tensors[0]].alignment != 0;
+  finding.message = what + " starts at byte " + number(address) + " of " +
+                    pool_words(plan, finding.pool) + ", no multiple of " +
+                    (own ? "its alignment" : "the pool's alignment") + " of " +
+                    counted(alignment, "byte") + ".";
+  finding.help =
+      "move it by " + counted(alignment - (address % alignment + alignment) % alignment, "byte");
+}
+
+void tell_capacity(const Plan& plan, Fault& fault) {
+  Finding& finding = fault.finding;
+  const auto& [end, limit, unused_c, unused_d] = fault.numbers;
+  const std::string pool = pool_words(plan, finding.pool);
+  if (fault.kind == FaultKind::kCapacity) {
+    finding.message = storage_words(plan, finding.storages[0]) + " ends at byte " + number(end) +
+                      " of " + pool + ", which has " + counted(limit, "byte") + ".";
+    finding.help = "place it lower, or make the pool " + counted(end - limit, "byte") + " larger";
+    return;
+  }
+  finding.message = "\"peak_bytes\" claims " + counted(limit, "byte") + " of " + pool +
+                    ", but its highest storage ends at byte " + number(end) + ".";
+  finding.help = "claim " + number(end) + " bytes";
+}
+
+}  // namespace
+
+void tell_fault(const Plan& plan, Fault& fault) {
+  Finding& finding = fault.finding;
+  if (!finding.tensors.empty()) finding.alias_chain = alias_chain(plan, finding.tensors[0]);
+  switch (fault.kind) {
+    case FaultKind::kReadWrite:
+    case FaultKind::kInPlaceOrder:
+    case FaultKind::kTwoWrites:
+      tell_clash(plan, fault.kind, finding);
+      break;
+    case FaultKind::kPartOutside:
+    case FaultKind::kClobberOutside:
+    case FaultKind::kRootOutside:
+    case FaultKind::kViewOutside:
+    case FaultKind::kNegative:
+      tell_outside(plan, fault);
+      break;
+    case FaultKind::kMisaligned:
+      tell_misaligned(plan, fault);
+      break;
+    case FaultKind::kCapacity:
+    case FaultKind::kPeak:
+    case FaultKind::kPeakAbove:
+      tell_capacity(plan, fault);
+      break;
+    case FaultKind::kSelfOverlap:
+    case FaultKind::kIncoherent:
+    case FaultKind::kOwnWrite:
+    case FaultKind::kSharedWritten:
+    case FaultKind::kShared:
+    case FaultKind::kAllocated:
+      break;
+  }
+  describe(plan, finding);
+}
+
+}  // namespace memverify
