@@ -1,7 +1,7 @@
 // plan/reader.h -- a plan from its JSON text (docs/format.md, docs/plan.schema.json).
 //
-// Streaming: the text is scanned once, straight into a PlanBuilder; there is no tree of the document.
-// Lines and columns are computed only when there is something to report.
+// Streaming: the text is scanned once, straight into a PlanBuilder; there is no tree of the
+// document. Lines and columns are computed only when there is something to report.
 #pragma once
 
 #include <string>

@@ -1,0 +1,125 @@
+#include "plan/reader.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "plan/builder.h"
+#include "plan/input_file.h"
+#include "plan/json_events.h"
+#include "plan/json_places.h"
+#include "plan/plan_events.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+
+struct Placed {
+  std::size_t offset = 0;
+  Diagnostic diagnostic;
+};
+
+/// Fills in file, line and column, in the order of the document.
+std::vector<Diagnostic> in_order(std::vector<Placed> errors, std::string_view text,
+                                 std::string_view file) {
+  std::ranges::stable_sort(errors, {}, &Placed::offset);
+  if (errors.size() > kMaxReadErrors) errors.resize(kMaxReadErrors);
+  std::vector<std::size_t> offsets;
+  for (const Placed& error : errors) offsets.push_back(error.offset);
+  const std::vector<LineColumn> lines = find_lines(text, offsets);
+  std::vector<Diagnostic> diagnostics;
+  for (std::size_t k = 0; k < errors.size(); ++k) {
+    Diagnostic& diagnostic = errors[k].diagnostic;
+    diagnostic.file = file;
+    diagnostic.line = lines[k].line;
+    diagnostic.column = lines[k].column;
+    diagnostics.push_back(std::move(diagnostic));
+  }
+  return diagnostics;
+}
+
+std::string_view parent(std::string_view pointer) {
+  return pointer.substr(0, std::min(pointer.rfind('/'), pointer.size()));
+}
+
+/// The builder's errors that are no consequence of the reader's: those about a value that the
+/// reader could not hand on, or about its absence from its object, are.
+std::vector<Placed> independent(const std::vector<Diagnostic>& built,
+                                const std::vector<ReadError>& read, std::string_view text) {
+  std::set<std::string, std::less<>> subjects;
+  std::set<std::string, std::less<>> owners;
+  for (const ReadError& error : read) {
+    subjects.emplace(error.subject);
+    const bool is_just_unknown = error.id == "json.key" && error.subject == error.pointer;
+    if (const std::string_view owner = parent(error.subject); !owner.empty() && !is_just_unknown) {
+      owners.emplace(owner);
+    }
+  }
+  const auto is_consequence = [&](std::string_view pointer) {
+    if (owners.contains(pointer)) return true;
+    for (; !pointer.empty(); pointer = parent(pointer)) {
+      if (subjects.contains(pointer)) return true;
+    }
+    return false;
+  };
+  std::vector<Placed> errors;
+  std::vector<std::string> pointers;
+  for (const Diagnostic& diagnostic : built) {
+    if (is_consequence(diagnostic.pointer)) continue;
+    errors.push_back({0, diagnostic});
+    pointers.push_back(diagnostic.pointer);
+  }
+  const std::vector<std::size_t> offsets = find_places(text, pointers);
+  for (std::size_t k = 0; k < errors.size(); ++k) errors[k].offset = offsets[k];
+  return errors;
+}
+
+}  // namespace
+
+Result<Plan> read_plan(std::string_view text, std::string_view file) {
+  PlanBuilder builder;
+  PlanEvents events(text, builder);
+  const std::optional<JsonError> broken = scan_json(text, events);
+  const std::vector<ReadError>& read = events.errors();
+
+  std::vector<Placed> errors;
+  bool is_plan = true;
+  bool version_read = events.version().has_value();
+  for (const ReadError& error : read) {
+    errors.push_back(
+        {error.offset, {.id = error.id, .message = error.message, .pointer = error.pointer}});
+    if (error.pointer.empty() && error.id == "json.type") is_plan = false;
+    if (error.pointer == "/memverify") version_read = false;
+  }
+  if (version_read && *events.version() != kVersion) {
+    // Another version may have any keys: what else was found means nothing.
+    errors = {{events.version_offset(),
+               {.id = "plan.version",
+                .message = "this is version " + std::to_string(*events.version()) +
+                           " of the plan format; this memverify reads version 1",
+                .pointer = "/memverify"}}};
+    return in_order(std::move(errors), text, file);
+  }
+  if (broken) {
+    errors.push_back({broken->offset, {.id = broken->id, .message = broken->message}});
+  }
+  if (broken || !is_plan || read.size() >= kMaxReadErrors) {
+    return in_order(std::move(errors), text, file);
+  }
+  Result<Plan> plan = std::move(builder).build();
+  if (plan.ok() && errors.empty()) return plan;
+  if (!plan.ok()) {
+    for (Placed& error : independent(plan.errors(), read, text)) errors.push_back(std::move(error));
+  }
+  return in_order(std::move(errors), text, file);
+}
+
+Result<Plan> read_plan_file(const std::string& path) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return file.errors();
+  return read_plan(file.value().text(), path == "-" ? "<stdin>" : path);
+}
+
+}  // namespace memverify

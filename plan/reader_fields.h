@@ -1,0 +1,108 @@
+// plan/reader_fields.h -- the keys of a plan file, and where the value of each goes.
+//
+// One table per kind of object. The reader (plan/plan_events.h) walks them; it knows no key itself.
+// To add a key: one line in its table, one in docs/plan.schema.json.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/builder.h"
+
+namespace memverify {
+
+/// An entry of `waits`, `signals` or `for` as written, before it is known which form it has.
+struct SyncFields {
+  std::string_view event;
+  std::string_view semaphore;
+  std::string_view queue;
+  std::optional<ExprSpec> value;
+  std::optional<std::int64_t> pending;
+  std::optional<std::int64_t> outstanding;
+  std::optional<bool> consume;
+};
+
+/// What is being read: one of everything, used again and again. Pointers point into the current
+/// list of the current item.
+struct PlanFields {
+  explicit PlanFields(PlanBuilder& target) : builder(target) {}
+
+  PlanBuilder& builder;
+  std::string fault;  ///< Set by a hook: what is wrong with the value just read.
+
+  std::optional<std::int64_t> version;
+  std::string_view string;  ///< A word or id that is dealt with as soon as it is read.
+  std::int64_t integer = 0;
+  ExprSpec expr;
+  SymbolSpec symbol;
+  ConditionSpec condition;
+  PoolSpec pool;
+  QueueSpec queue;
+  SemaphoreSpec semaphore;
+  StorageSpec storage;
+  TensorSpec tensor;
+  OpSpec op;
+  OutputSpec output;
+  SyncFields sync;
+  WaitSpec wait;
+  SignalSpec signal;
+  AccessSpec* access = nullptr;
+  AfterSpec* after = nullptr;
+  InPlaceSpec* in_place = nullptr;
+  std::vector<ExprSpec>* exprs = nullptr;
+  std::vector<std::string_view>* strings = nullptr;
+  std::vector<AccessSpec>* accesses = nullptr;
+  std::vector<ExprSpec> spare_shape;  ///< Memory of an earlier tensor's shape.
+  std::vector<ExprSpec> spare_strides;
+};
+
+struct ObjectFields;
+struct ListFields;
+
+/// What the next value may be: every pointer that is set is a type that it may have.
+struct Slot {
+  const char* expected = "";  ///< For messages: "a string".
+  std::string_view* string = nullptr;
+  std::int64_t* integer = nullptr;
+  ExprSpec* expr = nullptr;  ///< An integer or a string.
+  bool* boolean = nullptr;
+  const ObjectFields* object = nullptr;
+  const ListFields* list = nullptr;
+  bool may_be_empty = false;  ///< The string; ids and words may not.
+};
+
+using Hook = void (*)(PlanFields&);
+
+struct Field {
+  std::string_view key;
+  Slot (*slot)(PlanFields&);
+  Hook after = nullptr;  ///< Runs when the value has been read, even if it was wrong.
+  bool required = false;
+};
+
+/// An object with known keys, or (`entry` set) a map from ids.
+struct ObjectFields {
+  const char* what;  ///< "a pool"
+  std::span<const Field> fields = {};
+  Hook end = nullptr;  ///< Runs at the closing brace.
+  Slot (*entry)(PlanFields&, std::string_view key) = nullptr;
+  Hook after_entry = nullptr;
+};
+
+struct ListFields {
+  const char* expected;  ///< "two integers"
+  Slot (*element)(PlanFields&, std::size_t index);
+  Hook after = nullptr;  ///< Runs after each element, even if it was wrong.
+  std::size_t min = 0;
+  std::size_t max = static_cast<std::size_t>(-1);
+};
+
+/// The document.
+extern const ObjectFields kPlanFields;
+
+}  // namespace memverify
