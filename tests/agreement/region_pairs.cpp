@@ -1,5 +1,5 @@
-// Reads pairs of strided boxes from standard input and prints for each pair whether they share a byte
-// (1 or 0). A line is `base run dims (count stride)* base run dims (count stride)*`. Driven by
+// Reads pairs of strided boxes from standard input and prints for each pair whether they share a
+// byte (1 or 0). A line is `base run dims (count stride)* base run dims (count stride)*`. Driven by
 // region_numpy.py.
 #include <iostream>
 #include <optional>
