@@ -67,6 +67,8 @@ std::span<const Command> commands() {
       Command{.name = "verify", .help = "Decide whether plans are safe", .run = verify_command},
       Command{.name = "explain", .help = "Say what a rule means", .run = explain_command},
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
+      Command{
+          .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
   };
   return kCommands;
 }

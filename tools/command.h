@@ -28,5 +28,6 @@ ExitCode run_app(const Arguments& arguments);
 ExitCode verify_command(const Arguments& arguments);
 ExitCode explain_command(const Arguments& arguments);
 ExitCode show_command(const Arguments& arguments);
+ExitCode import_command(const Arguments& arguments);
 
 }  // namespace memverify
