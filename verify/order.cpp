@@ -1,0 +1,46 @@
+#include "verify/order.h"
+
+#include <algorithm>
+
+#include "verify/clock_builder.h"
+
+namespace memverify {
+
+std::uint32_t Clocks::length(std::uint32_t row, std::uint32_t chain) const {
+  const auto begin = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_begin);
+  const auto end = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_end);
+  const auto at = std::lower_bound(begin, end, Entry{chain, 0});
+  return at != end && at->first == chain ? at->second : 0;
+}
+
+std::uint32_t Chains::open(QueueId queue) {
+  chains_.push_back({queue, {}});
+  return static_cast<std::uint32_t>(queues_ + chains_.size() - 1);
+}
+
+void Chains::append(std::uint32_t chain, std::uint32_t op_end) {
+  auto& ends = chains_[chain - queues_].op_end;
+  ends.push_back(ends.empty() ? op_end : std::max(ends.back(), op_end));
+}
+
+std::uint32_t Chains::covered(std::uint32_t chain, std::uint32_t ops) const {
+  const auto& ends = chains_[chain - queues_].op_end;
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(ends, ops) - ends.begin());
+}
+
+Order::Order(const Program& program, const Walk& walk)
+    : program_(&program), chains_(program.plan->queues.size()) {
+  ClockBuilder(*this, walk).build();
+}
+
+std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain) const {
+  const std::uint32_t row = clocks_.start_row[cmd];
+  if (chains_.is_queue(chain)) {
+    const std::uint32_t joined = clocks_.at(row, chain);
+    return chain_[cmd] == chain ? std::max(joined, position_[cmd]) : joined;
+  }
+  const std::uint32_t joined = clocks_.at(row, index(chains_.queue(chain)));
+  return std::max(clocks_.length(row, chain), chains_.covered(chain, joined));
+}
+
+}  // namespace memverify

@@ -1,0 +1,107 @@
+// verify/order.h -- happens-before between command instances.
+//
+// Problem: is complete(a) before start(b) in every run?
+// Idea: a clock says how far each *chain* must have completed before an instant. A serial queue is a
+//   chain; an op of an issue or none queue joins a chain of its queue whose last op is known to
+//   complete before it starts, else opens one, so a queue has about as many chains as its width. A
+//   clock is a row: `dense[q]` counts the commands of a serial queue (for other queues: the ops of a
+//   joined prefix), a short sorted list holds chains of the other queues. A command whose needs add
+//   nothing shares the row of the command before it, so rows exist only at joins.
+//   A conjunction of needs is the componentwise maximum. A threshold is the componentwise weighted
+//   order statistic of the clocks of its signals: the adversary serves the wait with those signals
+//   that need least of that chain. Signals may come later than their wait in the walk, so with
+//   thresholds the clocks are the greatest fixpoint below what the walk itself justifies: passes over
+//   the walk until nothing changes.
+// Cost: O((instances + needs) + joins * (queues + width)) a pass; memory joins * queues * 4 bytes.
+//   Plans without thresholds take one pass. A query is O(1), for issue and none queues O(log width).
+// Example: q0: a, record e; q1: wait e, b. The wait joins q0's prefix, so before(a, b).
+// Reference: vector clocks (Fidge 1988, Mattern 1989); docs/architecture.md says why this is exact.
+// Tested by tests/unit/verify/order_test.cpp, tests/agreement.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "verify/program.h"
+#include "verify/walk.h"
+
+namespace memverify {
+
+inline constexpr std::uint32_t kNoChain = 0xFFFFFFFFU;
+
+/// Rows of clocks, and which row each command starts and completes with.
+struct Clocks {
+  struct Row {
+    std::size_t dense = 0;  ///< Offset into Clocks::dense, one entry a queue.
+    std::size_t sparse_begin = 0, sparse_end = 0;
+  };
+  using Entry = std::pair<std::uint32_t, std::uint32_t>;  ///< (chain, completed length).
+
+  std::vector<Row> rows;
+  std::vector<std::uint32_t> dense;
+  std::vector<Entry> sparse;                 ///< Sorted by chain within a row.
+  std::vector<std::uint32_t> start_row;      ///< By Cmd. A command's own chain is not in its row.
+  std::vector<std::uint32_t> complete_row;   ///< By Cmd; as start_row but for records and barriers.
+
+  std::uint32_t at(std::uint32_t row, std::size_t queue) const { return dense[rows[row].dense + queue]; }
+  /// Completed length of a chain of an issue or none queue, by the row's list alone.
+  std::uint32_t length(std::uint32_t row, std::uint32_t chain) const;
+};
+
+/// The chains of issue and none queues, numbered from the number of queues on.
+class Chains {
+ public:
+  explicit Chains(std::size_t queues) : queues_(queues) {}
+  bool is_queue(std::uint32_t chain) const { return chain < queues_; }
+  std::uint32_t open(QueueId queue);
+  /// Adds a command; `op_end` is one more than its op index, or kNeverJoined for an alloc or free.
+  void append(std::uint32_t chain, std::uint32_t op_end);
+  QueueId queue(std::uint32_t chain) const { return chains_[chain - queues_].queue; }
+  std::uint32_t length(std::uint32_t chain) const {
+    return static_cast<std::uint32_t>(chains_[chain - queues_].op_end.size());
+  }
+  /// One more than the highest op index in the chain.
+  std::uint32_t op_end(std::uint32_t chain) const { return chains_[chain - queues_].op_end.back(); }
+  /// How many of its first commands are among the first `ops` ops of the queue.
+  std::uint32_t covered(std::uint32_t chain, std::uint32_t ops) const;
+  static constexpr std::uint32_t kNeverJoined = 0xFFFFFFFFU;
+
+ private:
+  struct Chain {
+    QueueId queue;
+    std::vector<std::uint32_t> op_end;  ///< Running maximum.
+  };
+  std::size_t queues_;
+  std::vector<Chain> chains_;
+};
+
+class Order {
+ public:
+  /// `walk` is the greedy run of `program`; `program` must outlive the result.
+  Order(const Program& program, const Walk& walk);
+
+  /// complete(a) happens-before start(b), for started instances of queues (not gates, barriers,
+  /// host waits). False for a == b.
+  bool before(Cmd a, Cmd b) const {
+    return position_[a] < completed(b, chain_[a]);
+  }
+
+  /// The chain of an instance and its place there: within a chain each completes before the next
+  /// starts. Chains of serial queues have the number of the queue; kNoChain for what has none.
+  std::uint32_t chain(Cmd cmd) const { return chain_[cmd]; }
+  std::uint32_t position(Cmd cmd) const { return position_[cmd]; }
+  /// How many commands of `chain` must have completed before `cmd` starts.
+  std::uint32_t completed(Cmd cmd, std::uint32_t chain) const;
+
+  std::size_t rows() const { return clocks_.rows.size(); }
+
+ private:
+  friend class ClockBuilder;
+  const Program* program_;
+  Clocks clocks_;
+  Chains chains_;
+  std::vector<std::uint32_t> chain_, position_;  ///< By Cmd.
+};
+
+}  // namespace memverify

@@ -1,0 +1,354 @@
+#include "verify/program.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <optional>
+
+namespace memverify {
+
+ConditionCase::ConditionCase(const Plan& plan, std::uint32_t iterations)
+    : iterations_(iterations), values_(plan.conditions.size() * iterations, 0) {}
+
+Cmd Program::find(OpId op, std::int64_t iteration) const {
+  if (iteration < 0 || iteration >= iterations) return kNoCmd;
+  return by_op[static_cast<std::size_t>(iteration) * plan->ops.size() + index(op)];
+}
+
+namespace {
+
+bool is_counted_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
+
+/// How the signals of one semaphore can be reasoned about without thresholds.
+struct SemaphoreIndex {
+  bool one_queue = false;             ///< All signals come from one queue that completes in order.
+  std::int64_t total = 0;
+  std::vector<std::int64_t> reached;  ///< After signal k: the running sum, or the running maximum.
+};
+
+class ProgramMaker {
+ public:
+  ProgramMaker(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
+               std::uint32_t iterations)
+      : plan_(plan), layout_(layout), conditions_(conditions) {
+    program_.plan = &plan;
+    program_.layout = &layout;
+    program_.iterations = iterations;
+    valuation_ = layout.valuation();
+  }
+
+  Program make() {
+    list_instances();
+    index_semaphores();
+    bind();
+    return std::move(program_);
+  }
+
+ private:
+  enum class Fate : std::uint8_t { kRuns, kPasses, kDropped };
+
+  Fate fate(const Op& op, std::uint32_t iteration) const {
+    if (op.kind == OpKind::kView) return Fate::kDropped;
+    if (op.runs == Runs::kFirst && iteration != 0) return Fate::kDropped;
+    if (op.runs == Runs::kLast && iteration + 1 != program_.iterations) return Fate::kDropped;
+    for (const WhenTerm& term : plan_.when_of(op)) {
+      if (conditions_.value(term.condition, iteration) != term.value) {
+        return op.skipped_pass ? Fate::kPasses : Fate::kDropped;
+      }
+    }
+    return Fate::kRuns;
+  }
+
+  /// The value of a semaphore wait or signal; nullopt on overflow.
+  std::int64_t value(Expr expr, std::uint32_t iteration) {
+    if (expr.is_constant()) return expr.constant;
+    valuation_.iteration = iteration;
+    const std::optional<std::int64_t> result = plan_.formulas.eval(expr, valuation_);
+    if (!result) program_.bad_value = true;
+    return result.value_or(0);
+  }
+
+  void list_instances() {
+    const std::uint32_t n = program_.iterations;
+    program_.by_op.assign(std::size_t{n} * plan_.ops.size(), kNoCmd);
+    program_.queue_commands.resize(plan_.queues.size());
+    program_.queue_ops.resize(plan_.queues.size());
+    program_.signals.resize(plan_.semaphores.size());
+    program_.instances.reserve(std::size_t{n} * plan_.ops.size());
+    std::vector<std::uint32_t> submitted(plan_.queues.size(), 0);
+    for (std::uint32_t iteration = 0; iteration < n; ++iteration) {
+      for (OpId id : ids(plan_.ops)) {
+        const Op& op = plan_.ops[id];
+        const Fate what = fate(op, iteration);
+        if (what == Fate::kDropped) continue;
+        Instance instance{.op = id, .iteration = iteration, .skipped = what == Fate::kPasses,
+                          .queue = op.queue};
+        if (op.queue != kNone<QueueId> && is_counted_op(op.kind)) {
+          const std::optional<std::int64_t> depth = plan_.queues[op.queue].depth;
+          std::uint32_t& count = submitted[index(op.queue)];
+          if (depth && *depth <= count) {
+            Instance gate = instance;
+            gate.gate = true;
+            gate.queue = kNone<QueueId>;
+            gate.op_index = count;
+            program_.instances.push_back(gate);
+          }
+          ++count;
+        }
+        const Cmd cmd = static_cast<Cmd>(program_.instances.size());
+        program_.by_op[std::size_t{iteration} * plan_.ops.size() + index(id)] = cmd;
+        list_signals(cmd, instance, op);
+        program_.instances.push_back(instance);
+      }
+    }
+  }
+
+  void list_signals(Cmd cmd, Instance& instance, const Op& op) {
+    instance.signals.begin = static_cast<std::uint32_t>(program_.signal_items.size());
+    for (const Signal& signal : plan_.signals_of(op)) {
+      if (signal.semaphore == kNone<SemaphoreId>) continue;
+      const std::int64_t amount = value(signal.value, instance.iteration);
+      if (amount < 0) program_.bad_value = true;
+      program_.signals[index(signal.semaphore)].push_back({cmd, amount});
+      program_.signal_items.push_back({signal.semaphore, amount});
+    }
+    instance.signals.end = static_cast<std::uint32_t>(program_.signal_items.size());
+  }
+
+  void index_semaphores() {
+    semaphores_.resize(plan_.semaphores.size());
+    for (SemaphoreId id : ids(plan_.semaphores)) {
+      SemaphoreIndex& s = semaphores_[index(id)];
+      const auto& signals = program_.signals[index(id)];
+      if (signals.empty()) continue;
+      const QueueId queue = program_.instances[signals.front().cmd].queue;
+      s.one_queue = queue != kNone<QueueId> && completes_in_order(plan_.queues[queue].order);
+      std::int64_t reached = plan_.semaphores[id].timeline ? std::numeric_limits<std::int64_t>::min() : 0;
+      for (const SignalInstance& signal : signals) {
+        s.one_queue = s.one_queue && program_.instances[signal.cmd].queue == queue;
+        if (plan_.semaphores[id].timeline) {
+          reached = std::max(reached, signal.value);
+        } else if (__builtin_add_overflow(reached, signal.value, &reached)) {
+          program_.bad_value = true;
+          reached = std::numeric_limits<std::int64_t>::max();
+        }
+        s.reached.push_back(reached);
+      }
+      s.total = reached;
+    }
+  }
+
+  void need(Cmd cmd) { program_.needs.push_back(cmd); }
+
+  /// All commands of `queue` so far have completed.
+  void need_all_of(QueueId queue) {
+    const auto& commands = program_.queue_commands[index(queue)];
+    if (commands.empty()) return;
+    if (completes_in_order(plan_.queues[queue].order)) {
+      need(commands.back());
+    } else {
+      program_.prefixes.push_back({queue, static_cast<std::uint32_t>(commands.size()), false});
+    }
+  }
+
+  /// A record completes after every earlier command of its queue; where completions are in order
+  /// that is so already.
+  void collect_queue(QueueId queue) {
+    const auto& commands = program_.queue_commands[index(queue)];
+    if (commands.empty() || completes_in_order(plan_.queues[queue].order)) return;
+    program_.prefixes.push_back({queue, static_cast<std::uint32_t>(commands.size()), false, true});
+  }
+
+  /// The first `count` ops of `queue` have completed.
+  void need_first_ops(QueueId queue, std::uint32_t count) {
+    if (count == 0) return;
+    if (completes_in_order(plan_.queues[queue].order)) {
+      need(program_.queue_ops[index(queue)][count - 1]);
+    } else {
+      program_.prefixes.push_back({queue, count, true});
+    }
+  }
+
+  /// At most `missing` of the first `ops` ops of `queue` are incomplete.
+  void need_all_ops_but(QueueId queue, std::uint32_t ops, std::int64_t missing) {
+    if (missing >= ops) return;
+    const auto needed = static_cast<std::uint32_t>(ops - missing);
+    if (completes_in_order(plan_.queues[queue].order) || missing == 0) {
+      need_first_ops(queue, needed);
+    } else {
+      program_.thresholds.push_back({.queue = queue, .need = needed, .ops = ops});
+    }
+  }
+
+  void bind_event(OpId op, EventId event) {
+    const Cmd source = last_signal_[index(event)];
+    if (source == kNoCmd) {
+      unbound_[index(op)] = 1;
+    } else {
+      bound_[index(op)] = 1;
+      need(source);
+    }
+  }
+
+  void bind_semaphore(const Wait& wait, std::uint32_t iteration) {
+    if (wait.consume) {
+      program_.has_consume = true;
+      return;
+    }
+    const SemaphoreIndex& s = semaphores_[index(wait.semaphore)];
+    const bool timeline = plan_.semaphores[wait.semaphore].timeline;
+    const std::int64_t initial = layout_.value(plan_.semaphores[wait.semaphore].initial);
+    const std::int64_t wanted = value(wait.value, iteration);
+    if (wanted <= initial) return;
+    std::int64_t needed = wanted;
+    if (!timeline && __builtin_sub_overflow(wanted, initial, &needed)) program_.bad_value = true;
+    const auto& signals = program_.signals[index(wait.semaphore)];
+    if (s.one_queue && needed <= s.total) {
+      const auto at = std::ranges::lower_bound(s.reached, needed) - s.reached.begin();
+      need(signals[static_cast<std::size_t>(at)].cmd);
+    } else if (!timeline && needed == s.total && !signals.empty()) {
+      need_every_signal(wait.semaphore);
+    } else {
+      program_.thresholds.push_back({.semaphore = wait.semaphore, .need = needed});
+    }
+  }
+
+  void need_every_signal(SemaphoreId id) {
+    last_of_queue_.assign(plan_.queues.size(), kNoCmd);
+    for (const SignalInstance& signal : program_.signals[index(id)]) {
+      if (signal.value == 0) continue;
+      const QueueId queue = program_.instances[signal.cmd].queue;
+      if (queue != kNone<QueueId> && completes_in_order(plan_.queues[queue].order)) {
+        last_of_queue_[index(queue)] = signal.cmd;
+      } else {
+        need(signal.cmd);
+      }
+    }
+    for (Cmd cmd : last_of_queue_) {
+      if (cmd != kNoCmd) need(cmd);
+    }
+  }
+
+  void bind_wait(const Instance& instance, const Wait& wait) {
+    switch (wait.kind) {
+      case WaitKind::kEvent:
+        bind_event(instance.op, wait.event);
+        break;
+      case WaitKind::kSemaphore:
+        bind_semaphore(wait, instance.iteration);
+        break;
+      case WaitKind::kPending: {
+        const auto submitted = static_cast<std::int64_t>(program_.queue_ops[index(wait.queue)].size());
+        const std::int64_t count = submitted - layout_.value(wait.value);
+        if (count > 0) need_first_ops(wait.queue, static_cast<std::uint32_t>(count));
+        break;
+      }
+      case WaitKind::kOutstanding:
+        need_all_ops_but(wait.queue,
+                         static_cast<std::uint32_t>(program_.queue_ops[index(wait.queue)].size()),
+                         layout_.value(wait.value));
+        break;
+      case WaitKind::kQueue:
+        need_all_of(wait.queue);
+        break;
+      case WaitKind::kAll:
+        for (QueueId queue : ids(plan_.queues)) need_all_of(queue);
+        for (Cmd blocker : thread_blocker_) {
+          if (blocker != kNoCmd) need(blocker);
+        }
+        break;
+    }
+  }
+
+  void bind() {
+    last_signal_.assign(plan_.events.size(), kNoCmd);
+    thread_blocker_.assign(plan_.threads.size(), kNoCmd);
+    fence_.assign(plan_.queues.size(), kNoCmd);
+    unbound_.assign(plan_.ops.size(), 0);
+    bound_.assign(plan_.ops.size(), 0);
+    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) bind_command(cmd);
+    for (OpId id : ids(plan_.ops)) {
+      if (unbound_[index(id)] && !bound_[index(id)]) program_.unbound_waits.push_back(id);
+    }
+  }
+
+  void bind_command(Cmd cmd) {
+    Instance& instance = program_.instances[cmd];
+    const Op& op = plan_.ops[instance.op];
+    instance.needs.begin = static_cast<std::uint32_t>(program_.needs.size());
+    instance.prefixes.begin = static_cast<std::uint32_t>(program_.prefixes.size());
+    instance.thresholds.begin = static_cast<std::uint32_t>(program_.thresholds.size());
+    Cmd& blocker = thread_blocker_[index(op.thread)];
+    instance.thread_before = blocker;
+
+    if (instance.gate) {
+      need_all_ops_but(op.queue, instance.op_index, *plan_.queues[op.queue].depth - 1);
+    } else {
+      bind_items(instance, op);
+    }
+    instance.needs.end = static_cast<std::uint32_t>(program_.needs.size());
+    instance.prefixes.end = static_cast<std::uint32_t>(program_.prefixes.size());
+    instance.thresholds.end = static_cast<std::uint32_t>(program_.thresholds.size());
+    if (instance.gate) {
+      blocker = cmd;
+    } else {
+      submit(cmd, instance, op, blocker);
+    }
+  }
+
+  void bind_items(const Instance& instance, const Op& op) {
+    if (op.kind == OpKind::kWait) bind_event(instance.op, op.event);
+    for (const Wait& wait : plan_.waits_of(op)) bind_wait(instance, wait);
+    for (const After& after : plan_.after_of(op)) {
+      const Cmd target =
+          program_.find(after.op, std::int64_t{instance.iteration} - after.distance);
+      if (target != kNoCmd) need(target);
+    }
+    for (QueueId queue : plan_.queues_of(op)) need_all_of(queue);
+    if (op.kind == OpKind::kRecord) collect_queue(op.queue);
+  }
+
+  void submit(Cmd cmd, Instance& instance, const Op& op, Cmd& blocker) {
+    if (op.queue != kNone<QueueId>) {
+      auto& commands = program_.queue_commands[index(op.queue)];
+      auto& ops = program_.queue_ops[index(op.queue)];
+      instance.queue_index = static_cast<std::uint32_t>(commands.size());
+      instance.op_index = static_cast<std::uint32_t>(ops.size());
+      instance.fence_before = fence_[index(op.queue)];
+      commands.push_back(cmd);
+      if (is_counted_op(op.kind)) ops.push_back(cmd);
+      if (op.kind == OpKind::kWait) fence_[index(op.queue)] = cmd;
+      if (plan_.queues[op.queue].order == QueueOrder::kHost) blocker = cmd;
+    }
+    for (QueueId queue : plan_.queues_of(op)) {
+      program_.queue_commands[index(queue)].push_back(cmd);
+      fence_[index(queue)] = cmd;
+    }
+    if (op.kind == OpKind::kHostWait) blocker = cmd;
+    if (op.kind == OpKind::kRecord) last_signal_[index(op.event)] = cmd;
+    for (const Signal& signal : plan_.signals_of(op)) {
+      if (signal.event != kNone<EventId>) last_signal_[index(signal.event)] = cmd;
+    }
+  }
+
+  const Plan& plan_;
+  const Layout& layout_;
+  const ConditionCase& conditions_;
+  Program program_;
+  Valuation valuation_;
+  std::vector<SemaphoreIndex> semaphores_;
+  std::vector<Cmd> last_signal_;     ///< By event.
+  std::vector<Cmd> thread_blocker_;  ///< By thread.
+  std::vector<Cmd> fence_;           ///< By queue.
+  std::vector<Cmd> last_of_queue_;
+  std::vector<std::uint8_t> unbound_, bound_;  ///< By op.
+};
+
+}  // namespace
+
+Program make_program(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
+                     std::uint32_t iterations) {
+  return ProgramMaker(plan, layout, conditions, iterations).make();
+}
+
+}  // namespace memverify

@@ -1,0 +1,144 @@
+// verify/program.h -- the command instances of a plan in one case: symbols and conditions fixed,
+// iterations unrolled, dropped commands gone, every wait bound to what it waits for.
+//
+// Problem: the format speaks of ops, iterations, "the most recent record", "all but the n most recent
+//   ops"; happens-before needs instances and the completions that each start needs.
+// Idea: one pass in program order. A wait that only ever needs particular completions becomes edges
+//   (`needs`) or a prefix of a queue (`Prefix`); what is left are thresholds ("at least v of these").
+//   A queue with `depth` gets a *gate* before each op: a blocking command of the submitting thread.
+// Cost: linear in the instances and their items, plus one binary search per semaphore wait.
+// Tested by tests/unit/verify/program_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/layout.h"
+#include "plan/plan.h"
+
+namespace memverify {
+
+/// Index of a command instance; program order. Gates are instances too.
+using Cmd = std::uint32_t;
+inline constexpr Cmd kNoCmd = 0xFFFFFFFFU;
+
+/// The values of the conditions in one case, by condition and iteration.
+class ConditionCase {
+ public:
+  ConditionCase(const Plan& plan, std::uint32_t iterations);
+  bool value(ConditionId condition, std::uint32_t iteration) const {
+    return values_[index_of(condition, iteration)] != 0;
+  }
+  void set(ConditionId condition, std::uint32_t iteration, bool value) {
+    values_[index_of(condition, iteration)] = value ? 1 : 0;
+  }
+
+ private:
+  std::size_t index_of(ConditionId condition, std::uint32_t iteration) const {
+    return std::size_t{index(condition)} * iterations_ + iteration;
+  }
+  std::uint32_t iterations_;
+  std::vector<std::uint8_t> values_;
+};
+
+/// The first `count` members of queue `queue` have completed: of its ops (`op`, `unknown`) when
+/// `ops_only`, else of all its commands. Only for queues whose completions are not in order. Gates the
+/// start of a command, or of a record that collects its own queue the completion.
+struct Prefix {
+  QueueId queue;
+  std::uint32_t count;
+  bool ops_only;
+  bool gates_completion = false;
+};
+
+/// `need` weight of completions out of a set: the signals of a semaphore, or the first `ops` ops of a
+/// queue (`queue` != kNone; then all but `need` of them may be missing).
+struct Threshold {
+  SemaphoreId semaphore = kNone<SemaphoreId>;
+  QueueId queue = kNone<QueueId>;
+  std::int64_t need = 0;   ///< Semaphores: value less initial (counting), or the value (timeline).
+  std::uint32_t ops = 0;   ///< Queues: how many ops were submitted before.
+};
+
+/// A signal of a semaphore by one command instance.
+struct SignalInstance {
+  Cmd cmd = kNoCmd;
+  std::int64_t value = 0;
+};
+
+/// The same signal, seen from its command.
+struct SignalItem {
+  SemaphoreId semaphore = kNone<SemaphoreId>;
+  std::int64_t value = 0;
+};
+
+/// `[begin, end)` of one of the program's item arrays.
+struct Items {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+};
+
+struct Instance {
+  OpId op = kNone<OpId>;
+  std::uint32_t iteration = 0;
+  bool gate = false;             ///< A depth gate of `op`: blocks the thread, touches nothing.
+  bool skipped = false;          ///< Its `when` does not hold and it is `"skipped": "pass"`.
+  QueueId queue = kNone<QueueId>;  ///< kNone for gates, barriers and host waits.
+  std::uint32_t queue_index = 0;   ///< Position among the commands of `queue`.
+  std::uint32_t op_index = 0;      ///< Number of ops submitted to `queue` before it.
+  Cmd thread_before = kNoCmd;      ///< Last command that blocks its thread.
+  Cmd fence_before = kNoCmd;       ///< Last wait or barrier of `queue` (issue and none queues).
+  Items needs;       ///< In Program::needs: their completion precedes its start.
+  Items prefixes;    ///< In Program::prefixes.
+  Items thresholds;  ///< In Program::thresholds: gate its start.
+  Items signals;     ///< In Program::signal_items: fire at its completion.
+};
+
+struct Program {
+  const Plan* plan = nullptr;
+  const Layout* layout = nullptr;
+  std::uint32_t iterations = 1;
+  std::vector<Instance> instances;  ///< In program order.
+  std::vector<Cmd> needs;
+  std::vector<Prefix> prefixes;
+  std::vector<Threshold> thresholds;
+  std::vector<SignalItem> signal_items;
+  /// All commands of each queue, barriers included, in program order; and its ops.
+  std::vector<std::vector<Cmd>> queue_commands;
+  std::vector<std::vector<Cmd>> queue_ops;
+  /// Signals of each semaphore in program order.
+  std::vector<std::vector<SignalInstance>> signals;
+  /// Event waits that found no record or signal (ops, ascending, no repetition).
+  std::vector<OpId> unbound_waits;
+  bool has_consume = false;  ///< Some instance takes from a semaphore: not decided by clocks.
+  bool bad_value = false;    ///< A semaphore value overflowed, or a signal is negative.
+
+  std::span<const Cmd> needs_of(const Instance& i) const {
+    return std::span(needs).subspan(i.needs.begin, i.needs.end - i.needs.begin);
+  }
+  std::span<const Prefix> prefixes_of(const Instance& i) const {
+    return std::span(prefixes).subspan(i.prefixes.begin, i.prefixes.end - i.prefixes.begin);
+  }
+  std::span<const Threshold> thresholds_of(const Instance& i) const {
+    return std::span(thresholds).subspan(i.thresholds.begin, i.thresholds.end - i.thresholds.begin);
+  }
+  std::span<const SignalItem> signals_of(const Instance& i) const {
+    return std::span(signal_items).subspan(i.signals.begin, i.signals.end - i.signals.begin);
+  }
+  const Op& op(Cmd cmd) const { return plan->ops[instances[cmd].op]; }
+  /// The instance of `op` in `iteration`, kNoCmd if dropped, absent or out of range.
+  Cmd find(OpId op, std::int64_t iteration) const;
+
+  std::vector<Cmd> by_op;  ///< Index of `find`: iteration * ops + op.
+};
+
+/// True iff completions of the queue are in order of submission.
+inline bool completes_in_order(QueueOrder order) {
+  return order == QueueOrder::kSerial || order == QueueOrder::kHost;
+}
+
+Program make_program(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
+                     std::uint32_t iterations);
+
+}  // namespace memverify
