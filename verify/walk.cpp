@@ -10,7 +10,7 @@ namespace {
 
 class Walker {
  public:
-  Walker(const Program& program, Cmd held, const std::vector<std::uint8_t>* only)
+  Walker(const Program& program, std::span<const Cmd> held, const std::vector<std::uint8_t>* only)
       : program_(program), plan_(*program.plan), held_(held), only_(only) {
     const std::size_t n = program.instances.size();
     result_.completed.assign(n, 0);
@@ -30,23 +30,20 @@ class Walker {
 
   Walk run() {
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
-      if (exists(cmd)) visit(cmd);
+      if (in_run(cmd)) visit(cmd);
       while (!woken_.empty()) {
         const Cmd next = woken_.back();
         woken_.pop_back();
         visit(next);
       }
     }
-    result_.all_completed = true;
-    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
-      if (exists(cmd) && !result_.completed[cmd]) result_.all_completed = false;
-    }
+    result_.all_completed = result_.order.size() == program_.instances.size();
     result_.in_program_order = std::ranges::is_sorted(result_.order);
     return std::move(result_);
   }
 
  private:
-  bool exists(Cmd cmd) const { return only_ == nullptr || (*only_)[cmd] != 0; }
+  bool in_run(Cmd cmd) const { return only_ == nullptr || (*only_)[cmd] != 0; }
 
   void park(Cmd cmd, Cmd on) {
     next_parked_[cmd] = parked_[on];
@@ -62,7 +59,7 @@ class Walker {
 
   /// True if `other` has completed or does not exist; else parks `cmd` on it.
   bool completed_or_park(Cmd cmd, Cmd other) {
-    if (other == kNoCmd || result_.completed[other] || !exists(other)) return true;
+    if (other == kNoCmd || result_.completed[other]) return true;
     park(cmd, other);
     return false;
   }
@@ -74,10 +71,7 @@ class Walker {
     if (instance.queue_index == 0) return true;
     const QueueOrder order = plan_.queues[instance.queue].order;
     if (order == QueueOrder::kNone) return completed_or_park(cmd, instance.fence_before);
-    std::uint32_t at = instance.queue_index;
-    while (at > 0 && !exists(commands[at - 1])) --at;
-    if (at == 0) return true;
-    const Cmd before = commands[at - 1];
+    const Cmd before = commands[instance.queue_index - 1];
     if (completes_in_order(order)) return completed_or_park(cmd, before);
     if (!result_.started[before]) {
       park(cmd, before);
@@ -90,7 +84,7 @@ class Walker {
     const auto& members = prefix.ops_only ? program_.queue_ops[index(prefix.queue)]
                                           : program_.queue_commands[index(prefix.queue)];
     std::uint32_t& done = (prefix.ops_only ? prefix_ops_done_ : prefix_done_)[index(prefix.queue)];
-    while (done < members.size() && (result_.completed[members[done]] || !exists(members[done]))) ++done;
+    while (done < members.size() && result_.completed[members[done]]) ++done;
     if (done >= prefix.count) return true;
     park(cmd, members[done]);
     return false;
@@ -106,9 +100,9 @@ class Walker {
     std::int64_t missing = 0;
     const std::int64_t allowed = threshold.ops - threshold.need;
     std::uint32_t& done = prefix_ops_done_[index(threshold.queue)];
-    while (done < threshold.ops && (result_.completed[ops[done]] || !exists(ops[done]))) ++done;
+    while (done < threshold.ops && result_.completed[ops[done]]) ++done;
     for (std::uint32_t k = threshold.ops; k > done && missing <= allowed; --k) {
-      if (exists(ops[k - 1]) && !result_.completed[ops[k - 1]]) ++missing;
+      if (!result_.completed[ops[k - 1]]) ++missing;
     }
     if (missing <= allowed) return true;
     parked_on_queue_[index(threshold.queue)].push_back(cmd);
@@ -131,7 +125,7 @@ class Walker {
   }
 
   bool may_complete(Cmd cmd, const Instance& instance) {
-    if (cmd == held_) return false;
+    if (std::ranges::find(held_, cmd) != held_.end()) return false;
     for (const Prefix& prefix : program_.prefixes_of(instance)) {
       if (prefix.gates_completion && !prefix_allows(cmd, {prefix.queue, prefix.count, false})) return false;
     }
@@ -142,11 +136,11 @@ class Walker {
     const Instance& instance = program_.instances[cmd];
     if (!result_.started[cmd]) {
       if (!may_start(cmd, instance)) return;
-      result_.started[cmd] = 1;
+      result_.started[cmd] = ++time_;
       wake(cmd);
     }
     if (result_.completed[cmd] || !may_complete(cmd, instance)) return;
-    result_.completed[cmd] = 1;
+    result_.completed[cmd] = ++time_;
     result_.order.push_back(cmd);
     wake(cmd);
     signal(instance);
@@ -173,9 +167,10 @@ class Walker {
   using Waiting = std::pair<std::int64_t, Cmd>;
   const Program& program_;
   const Plan& plan_;
-  Cmd held_;
+  std::span<const Cmd> held_;
   const std::vector<std::uint8_t>* only_;
   Walk result_;
+  std::uint32_t time_ = 0;
   std::vector<Cmd> woken_;
   std::vector<Cmd> parked_, next_parked_;  ///< Lists of commands parked on a command.
   std::vector<std::uint32_t> prefix_done_, prefix_ops_done_;  ///< By queue: all before have completed.
@@ -187,7 +182,7 @@ class Walker {
 
 }  // namespace
 
-Walk walk(const Program& program, Cmd held, const std::vector<std::uint8_t>* only) {
+Walk walk(const Program& program, std::span<const Cmd> held, const std::vector<std::uint8_t>* only) {
   return Walker(program, held, only).run();
 }
 

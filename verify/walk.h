@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "verify/program.h"
@@ -20,15 +21,16 @@ namespace memverify {
 struct Walk {
   std::vector<Cmd> order;  ///< Completed instances, in order of completion. All but records complete
                            ///< at once, so this is also a linear extension of happens-before.
-  std::vector<std::uint8_t> completed;  ///< By Cmd.
-  std::vector<std::uint8_t> started;    ///< By Cmd.
+  std::vector<std::uint32_t> started;    ///< By Cmd: when, counting instants from 1; 0: never.
+  std::vector<std::uint32_t> completed;  ///< By Cmd.
   bool all_completed = false;
   bool in_program_order = false;        ///< `order` ascends.
 };
 
-/// The greedy run. With `held` != kNoCmd that command starts but never completes. With `only`, a flag
-/// by Cmd, commands whose flag is 0 do not exist (gates and all else that `only` keeps must suffice).
-Walk walk(const Program& program, Cmd held = kNoCmd, const std::vector<std::uint8_t>* only = nullptr);
+/// The greedy run. Commands in `held` may start but never complete. With `only`, a flag by Cmd,
+/// commands whose flag is 0 are left out of the run: they never start.
+Walk walk(const Program& program, std::span<const Cmd> held = {},
+          const std::vector<std::uint8_t>* only = nullptr);
 
 /// A command that waits for ever, and what it waits for.
 struct Blocked {

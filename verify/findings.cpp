@@ -1,0 +1,315 @@
+#include "verify/findings.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "plan/describe.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMaxWitnessSteps = 4'000'000;     // Over all findings.
+constexpr std::size_t kMaxWholeRunSteps = 100'000;      // For findings that need the whole run.
+
+/// The accesses by which a pair clashes in the way `bit`.
+bool clashes(AccessKind earlier, AccessKind later, int bit) {
+  const bool earlier_writes = earlier != AccessKind::kRead;
+  const bool later_writes = later != AccessKind::kRead;
+  switch (bit) {
+    case 0: return !earlier_writes && later_writes;
+    case 1: return earlier_writes && !later_writes;
+    default: return earlier_writes && later_writes;
+  }
+}
+
+}  // namespace
+
+Finding* Findings::add(Key key, const CaseView* view) {
+  if (kept_.contains(key)) return nullptr;
+  if (full()) {
+    stopped_ = true;
+    return nullptr;
+  }
+  Finding& finding = kept_[key].finding;
+  finding.rule = std::get<0>(key);
+  if (view != nullptr) {
+    finding.when = view->when;
+    finding.symbols = view->symbols;
+  }
+  return &finding;
+}
+
+void Findings::add_tensor(Finding& finding, TensorId tensor) const {
+  finding.tensors.push_back(tensor);
+  const StorageId storage = plan_.tensors[tensor].storage;
+  finding.storages.push_back(storage);
+  if (finding.pool == kNone<PoolId>) finding.pool = plan_.storages[storage].pool;
+}
+
+/// Of the tensors, the first that is a view; else the first.
+void Findings::set_chain(Finding& finding) const {
+  if (finding.tensors.empty()) return;
+  const auto is_view = [&](TensorId t) { return plan_.tensors[t].base != kNone<TensorId>; };
+  const auto at = std::ranges::find_if(finding.tensors, is_view);
+  TensorId tensor = at == finding.tensors.end() ? finding.tensors.front() : *at;
+  finding.alias_chain.clear();
+  for (; tensor != kNone<TensorId>; tensor = plan_.tensors[tensor].base) {
+    finding.alias_chain.push_back(tensor);
+  }
+}
+
+void Findings::set_witness(Finding& finding, std::vector<Step> steps) {
+  if (witness_steps_ + steps.size() > kMaxWitnessSteps) return;
+  witness_steps_ += steps.size();
+  finding.witness = std::move(steps);
+}
+
+void Findings::add_static(std::vector<Finding> findings, const std::vector<SymbolValue>& symbols) {
+  for (Finding& f : findings) {
+    std::uint32_t about = kNobody;
+    std::uint32_t second = kNobody;
+    if (f.rule == Rule::kInPlace || f.rule == Rule::kIncoherent ||
+        (f.rule == Rule::kOutOfBounds && f.tensors.empty() && !f.ops.empty())) {
+      about = index(f.ops.front());
+    } else if (!f.tensors.empty()) {
+      about = index(f.tensors.front());
+      second = f.rule == Rule::kOutOfBounds && !f.ops.empty() ? index(f.ops.front()) : kNobody;
+    } else if (!f.storages.empty()) {
+      about = index(f.storages.front());
+      second = 0x80000000U;
+    } else if (f.pool != kNone<PoolId>) {
+      about = index(f.pool);
+      second = 0x80000001U;
+    }
+    Finding* kept = add({f.rule, about, second}, nullptr);
+    if (kept == nullptr) continue;
+    f.symbols = symbols;
+    *kept = std::move(f);
+  }
+}
+
+void Findings::add_races(const CaseView& view, const RacingPairs& pairs) {
+  for (const auto& [ops, pair] : pairs) {
+    // One finding a pair of ops, whatever the rule: the lowest way to clash over all cases names it.
+    const Key key{Rule::kWar, index(ops.first), index(ops.second)};
+    const auto at = kept_.find(key);
+    if (at != kept_.end()) {
+      Kept& kept = at->second;
+      const Clashes before = kept.clashes;
+      kept.clashes = static_cast<Clashes>(before | pair.clashes);
+      if (std::countr_zero(pair.clashes) < std::countr_zero(before)) {
+        Finding fresh;
+        fresh.when = view.when;
+        fresh.symbols = view.symbols;
+        kept.finding = std::move(fresh);
+        fill_race(view, pair, kept.finding);
+      }
+      continue;
+    }
+    Finding* finding = add(key, &view);
+    if (finding == nullptr) return;
+    kept_[key].clashes = pair.clashes;
+    fill_race(view, pair, *finding);
+  }
+}
+
+void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& finding) {
+  const int bit = std::countr_zero(pair.clashes);
+  finding.rule = static_cast<Rule>(static_cast<int>(Rule::kWar) + bit);
+  const Instance& first = view.program.instances[pair.first];
+  const Instance& second = view.program.instances[pair.second];
+  finding.ops = {first.op, second.op};
+  finding.iteration = {first.iteration, second.iteration};
+  const AccessInstance* chosen[2] = {nullptr, nullptr};
+  for (const AccessInstance& x : view.footprints.of(pair.first)) {
+    for (const AccessInstance& y : view.footprints.of(pair.second)) {
+      if (!clashes(x.kind, y.kind, bit) || view.footprints.pool(x) != view.footprints.pool(y)) continue;
+      if (x.kind == AccessKind::kAccumulate && y.kind == x.kind && x.update == y.update) continue;
+      const ByteRange bytes = view.footprints.first_overlap(x, y);
+      if (bytes.empty() || (chosen[0] != nullptr && bytes.begin >= finding.bytes.begin)) continue;
+      finding.bytes = bytes;
+      chosen[0] = &x;
+      chosen[1] = &y;
+    }
+  }
+  finding.pool = view.footprints.pool(*chosen[0]);
+  for (const AccessInstance* access : chosen) {
+    if (access->tensor != kNone<TensorId>) add_tensor(finding, access->tensor);
+  }
+  set_chain(finding);
+  set_witness(finding, view.witnesses.both_open(pair.first, pair.second));
+}
+
+void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
+  for (const Suspect& suspect : sweep.suspects) {
+    // On bytes where some pair races the version is not asked.
+    const std::size_t begin = sweep.racy.first_not(suspect.begin, suspect.end);
+    if (begin == suspect.end) continue;
+    const std::size_t end = sweep.racy.first(begin, suspect.end);
+    const auto address = [&](std::size_t point) {
+      return view.footprints.address(static_cast<std::uint32_t>(point));
+    };
+    const ByteRange bytes{std::max(suspect.bytes.begin, address(begin)),
+                          std::min(suspect.bytes.end, address(end))};
+    if (!bytes.empty()) add_suspect(view, suspect, bytes);
+  }
+}
+
+void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes) {
+  const AccessInstance& read = view.footprints.accesses()[suspect.access];
+  const bool at_end = read.cmd == kEndOfRun;
+  const bool unwritten = !read.keeps_initial &&
+                         view.versions.base(suspect.expected) == kUnwrittenVersion;
+  // Whose bytes are found: the last access of the version that the reader does not mean.
+  Version found = suspect.actual;
+  for (Version v = found;; v = view.versions.before(v)) {
+    const std::uint32_t access = view.versions.access(v);
+    if (access != Versions::kNoAccess && !view.versions.contains(suspect.expected, access)) {
+      found = v;
+      break;
+    }
+    if (view.versions.before(v) == v) break;
+  }
+  const std::uint32_t writer_access = view.versions.access(found);
+  const AccessInstance* writer =
+      writer_access == Versions::kNoAccess ? nullptr : &view.footprints.accesses()[writer_access];
+
+  const auto op_of = [&](Cmd cmd) { return view.program.instances[cmd].op; };
+  Rule rule = unwritten ? Rule::kUnwritten : at_end ? Rule::kBoundary : Rule::kWrongVersion;
+  Key key{rule, at_end ? index(read.tensor) : index(op_of(read.cmd)), kNobody};
+  if (unwritten && at_end) std::get<2>(key) = 0;  // A tensor, not an op.
+  const bool names_writer = writer != nullptr && !unwritten;
+  bool reader_first = true;
+  if (rule == Rule::kWrongVersion && names_writer) {
+    reader_first = read.cmd < writer->cmd;
+    const std::uint32_t other = index(op_of(writer->cmd));
+    key = reader_first ? Key{rule, std::get<1>(key), other} : Key{rule, other, std::get<1>(key)};
+  }
+  Finding* finding = add(key, &view);
+  if (finding == nullptr) return;
+  finding->pool = view.footprints.pool(read);
+  finding->bytes = bytes;
+  const auto put = [&](const AccessInstance& a) {
+    if (a.cmd != kEndOfRun) {
+      finding->ops.push_back(op_of(a.cmd));
+      finding->iteration.push_back(view.program.instances[a.cmd].iteration);
+    }
+    if (a.tensor != kNone<TensorId>) add_tensor(*finding, a.tensor);
+  };
+  if (names_writer && !reader_first) put(*writer);
+  put(read);
+  if (names_writer && reader_first) put(*writer);
+  set_chain(*finding);
+  if (!at_end) {
+    set_witness(*finding, view.witnesses.up_to(read.cmd));
+  } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
+    set_witness(*finding, view.witnesses.everything());
+  }
+}
+
+void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults) {
+  for (const LifetimeFault& fault : faults) {
+    const auto op_of = [&](Cmd cmd) {
+      return cmd == kNoCmd ? kNobody : index(view.program.instances[cmd].op);
+    };
+    const Key key = fault.at_end
+                        ? Key{Rule::kLifetime, index(fault.tensor) | 0x80000000U, op_of(fault.first)}
+                        : Key{Rule::kLifetime, op_of(fault.first), op_of(fault.second)};
+    Finding* finding = add(key, &view);
+    if (finding == nullptr) continue;
+    for (Cmd cmd : {fault.first, fault.second}) {
+      if (cmd == kNoCmd) continue;
+      finding->ops.push_back(view.program.instances[cmd].op);
+      finding->iteration.push_back(view.program.instances[cmd].iteration);
+    }
+    if (fault.tensor != kNone<TensorId>) {
+      add_tensor(*finding, fault.tensor);
+      set_chain(*finding);
+    } else {
+      finding->storages.push_back(fault.storage);
+      finding->pool = plan_.storages[fault.storage].pool;
+    }
+    if (fault.at_end) {
+      if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
+        set_witness(*finding, view.witnesses.everything());
+      }
+    } else if (fault.second == kNoCmd) {
+      set_witness(*finding, view.witnesses.up_to(fault.first));
+    } else {
+      set_witness(*finding, view.witnesses.meeting(fault.first, fault.second));
+    }
+  }
+}
+
+void Findings::add_deadlock(const CaseView& view) {
+  for (const Blocked& blocked : blocked_commands(view.program, view.walk)) {
+    const Instance& instance = view.program.instances[blocked.cmd];
+    Finding* finding = add({Rule::kDeadlock, index(instance.op), kNobody}, &view);
+    if (finding == nullptr) continue;
+    finding->ops = {instance.op};
+    finding->iteration = {instance.iteration};
+    finding->semaphore = blocked.semaphore;
+    finding->queue = blocked.queue;
+    if (blocked.on != kNoCmd && blocked.on != blocked.cmd) {
+      finding->ops.push_back(view.program.instances[blocked.on].op);
+      finding->iteration.push_back(view.program.instances[blocked.on].iteration);
+    }
+    if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
+      set_witness(*finding, view.witnesses.everything());
+    }
+  }
+}
+
+void Findings::add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns) {
+  for (const auto& [unknown, other] : unknowns) {
+    const Instance& instance = view.program.instances[unknown];
+    Finding* finding = add({Rule::kNotProven, index(instance.op), kNobody}, &view);
+    if (finding == nullptr) continue;
+    finding->ops = {instance.op};
+    finding->iteration = {instance.iteration};
+    if (other != kEndOfRun) {
+      finding->ops.push_back(view.program.instances[other].op);
+      finding->iteration.push_back(view.program.instances[other].iteration);
+    }
+  }
+}
+
+void Findings::add_not_proven(std::string message, std::string help) {
+  const auto number = static_cast<std::uint32_t>(kept_.size());
+  Finding* finding = add({Rule::kNotProven, kNobody, number}, nullptr);
+  if (finding == nullptr) return;
+  finding->message = std::move(message);
+  finding->help = std::move(help);
+}
+
+void Findings::add_warning(OpId op, std::string message, std::string help) {
+  Finding* finding = add({Rule::kWarning, index(op), 0x80000002U}, nullptr);
+  if (finding == nullptr) return;
+  finding->ops = {op};
+  finding->message = std::move(message);
+  finding->help = std::move(help);
+}
+
+EngineResult Findings::take() {
+  EngineResult result;
+  for (auto& [key, kept] : kept_) {
+    Finding& finding = kept.finding;
+    const int lowest = std::countr_zero(kept.clashes);
+    for (int bit = 0; bit < 3; ++bit) {
+      if ((kept.clashes >> bit & 1) != 0 && bit != lowest) {
+        finding.also.push_back(static_cast<Rule>(static_cast<int>(Rule::kWar) + bit));
+      }
+    }
+    describe(plan_, finding);
+    result.findings.push_back(std::move(finding));
+  }
+  std::ranges::stable_sort(result.findings, [](const Finding& a, const Finding& b) {
+    return std::pair(a.rule, a.ops) < std::pair(b.rule, b.ops);
+  });
+  result.verdict = verdict_of(result.findings);
+  result.stopped_at_max_findings = stopped_;
+  return result;
+}
+
+}  // namespace memverify

@@ -1,0 +1,76 @@
+// verify/findings.h -- from what the passes saw to findings, one per fault over all cases.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "plan/finding.h"
+#include "verify/footprint.h"
+#include "verify/lifetime.h"
+#include "verify/program.h"
+#include "verify/races.h"
+#include "verify/sweep.h"
+#include "verify/version.h"
+#include "verify/walk.h"
+#include "verify/witness.h"
+
+namespace memverify {
+
+/// One case of a plan with all that was computed about it.
+struct CaseView {
+  const Program& program;
+  const Walk& walk;
+  const Footprints& footprints;
+  const Versions& versions;
+  Witnesses& witnesses;
+  std::vector<ConditionValue> when;
+  std::vector<SymbolValue> symbols;
+};
+
+class Findings {
+ public:
+  Findings(const Plan& plan, std::size_t limit) : plan_(plan), limit_(limit) {}
+
+  void add_static(std::vector<Finding> findings, const std::vector<SymbolValue>& symbols);
+  void add_races(const CaseView& view, const RacingPairs& pairs);
+  void add_suspects(const CaseView& view, const SweepResult& sweep);
+  void add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults);
+  void add_deadlock(const CaseView& view);
+  void add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns);
+  /// MV201 for a feature or limit; `message` says which and what would lift it.
+  void add_not_proven(std::string message, std::string help);
+  /// MV301 for a sync; `op` waits in vain or signals for nobody.
+  void add_warning(OpId op, std::string message, std::string help);
+
+  bool full() const { return kept_.size() >= limit_; }
+  void stop() { stopped_ = true; }
+  /// Sorted, in words, at most the limit.
+  EngineResult take();
+
+ private:
+  /// Rule and what it is about: op ids, or the index of a tensor, storage or pool.
+  using Key = std::tuple<Rule, std::uint32_t, std::uint32_t>;
+  struct Kept {
+    Finding finding;
+    Clashes clashes = 0;
+  };
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+
+  Finding* add(Key key, const CaseView* view);
+  void fill_race(const CaseView& view, const RacingPair& pair, Finding& finding);
+  void add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes);
+  void add_tensor(Finding& finding, TensorId tensor) const;
+  void set_chain(Finding& finding) const;
+  void set_witness(Finding& finding, std::vector<Step> steps);
+
+  const Plan& plan_;
+  std::size_t limit_;
+  bool stopped_ = false;
+  std::map<Key, Kept> kept_;
+  std::size_t witness_steps_ = 0;
+};
+
+}  // namespace memverify

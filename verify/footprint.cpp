@@ -1,0 +1,367 @@
+#include "verify/footprint.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace memverify {
+
+class FootprintMaker {
+ public:
+  FootprintMaker(const Program& program, std::size_t max_runs)
+      : program_(program), plan_(*program.plan), layout_(*program.layout), max_runs_(max_runs) {
+    result_.program_ = &program;
+  }
+
+  std::optional<Footprints> make() {
+    number_slots();
+    describe_families();
+    list_accesses();
+    list_end();
+    if (too_many_) return std::nullopt;
+    cut_pools();
+    cut_families();
+    place_families();
+    return std::move(result_);
+  }
+
+ private:
+  using Shape = Footprints::Shape;
+  using Family = Footprints::Family;
+  static constexpr std::uint32_t kUnmade = 0xFFFFFFFFU;
+
+  std::size_t slots_of(TensorId tensor) const {
+    return plan_.storages[plan_.tensors[tensor].storage].slots.size();
+  }
+  Family& family(TensorId tensor) { return result_.families_[index(plan_.tensors[tensor].root)]; }
+
+  void number_slots() {
+    for (const Storage& storage : plan_.storages) {
+      result_.first_slot_.push_back(static_cast<std::uint32_t>(result_.slots_));
+      result_.slots_ += storage.slots.size();
+    }
+    whole_.reserve(plan_.tensors.size());
+    std::uint32_t next = 0;
+    for (TensorId tensor : ids(plan_.tensors)) {
+      whole_.push_back(next);
+      next += static_cast<std::uint32_t>(slots_of(tensor));
+    }
+    shape_of_.assign(next, kUnmade);
+    part_.assign(plan_.parts.size(), kUnmade);
+  }
+
+  void describe_families() {
+    result_.families_.resize(plan_.tensors.size());
+    for (const Op& op : plan_.ops) {
+      if (op.kind == OpKind::kView) continue;
+      for (const Access& access : plan_.accesses_of(op)) {
+        if (access.tensor == kNone<TensorId>) continue;
+        Family& f = family(access.tensor);
+        f.max_distance = std::max(f.max_distance, static_cast<std::int32_t>(access.distance));
+        const bool writes = access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
+        if (writes && op.runs != Runs::kFirst) f.one_instance = false;
+      }
+    }
+    for (TensorId tensor : plan_.inputs) family(tensor).initial = true;
+    for (TensorId tensor : plan_.constants) family(tensor).initial = true;
+  }
+
+  std::int32_t instance_of(TensorId tensor, std::int64_t iteration) {
+    return family(tensor).one_instance ? 0 : static_cast<std::int32_t>(iteration);
+  }
+
+  void list_accesses() {
+    static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
+                                            AccessKind::kWrite, AccessKind::kClobber};
+    result_.first_.reserve(program_.instances.size() + 1);
+    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
+      result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
+      const Instance& instance = program_.instances[cmd];
+      if (instance.gate || instance.skipped) continue;
+      const Range range = plan_.ops[instance.op].accesses;
+      for (AccessKind kind : kOrder) {
+        for (std::uint32_t k = range.begin; k < range.end; ++k) {
+          if (plan_.accesses[k].kind == kind) add(cmd, instance, k);
+        }
+      }
+    }
+    result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
+  }
+
+  void add(Cmd cmd, const Instance& instance, std::uint32_t k) {
+    const Access& access = plan_.accesses[k];
+    AccessInstance a{.cmd = cmd, .kind = access.kind, .access = k, .tensor = access.tensor};
+    if (access.tensor == kNone<TensorId>) {
+      a.footprint = make_shape(layout_.access_region(plan_, access, 0), 0, kNone<TensorId>);
+      result_.accesses_.push_back(a);
+      return;
+    }
+    a.instance = instance_of(access.tensor, std::int64_t{instance.iteration} - access.distance);
+    if (access.kind == AccessKind::kAccumulate) a.update = update_number(access);
+    a.footprint = access.part == Access::kWhole ? whole_shape(access.tensor, a.instance)
+                                                : part_shape(access, a.instance);
+    result_.accesses_.push_back(a);
+  }
+
+  std::uint16_t update_number(const Access& access) {
+    const auto key = std::pair(access.update, plan_.tensors[access.tensor].dtype);
+    const auto at = std::ranges::find(updates_, key);
+    if (at != updates_.end()) return static_cast<std::uint16_t>(at - updates_.begin());
+    updates_.push_back(key);
+    return static_cast<std::uint16_t>(updates_.size() - 1);
+  }
+
+  std::uint32_t slot_index(TensorId tensor, std::int32_t instance) const {
+    return layout_.slot_index(plan_.tensors[tensor].storage, instance);
+  }
+
+  std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
+    std::uint32_t& shape = shape_of_[whole_[index(tensor)] + slot_index(tensor, instance)];
+    if (shape == kUnmade) shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
+    return shape;
+  }
+
+  std::uint32_t part_shape(const Access& access, std::int32_t instance) {
+    std::uint32_t& first = part_[access.part];
+    if (first == kUnmade) {
+      first = static_cast<std::uint32_t>(shape_of_.size());
+      shape_of_.resize(shape_of_.size() + slots_of(access.tensor), kUnmade);
+    }
+    const std::uint32_t place = first + slot_index(access.tensor, instance);
+    if (shape_of_[place] == kUnmade) {
+      shape_of_[place] =
+          make_tensor_shape(access.tensor, instance, layout_.access_region(plan_, access, instance));
+    }
+    return shape_of_[place];
+  }
+
+  std::uint32_t make_tensor_shape(TensorId tensor, std::int32_t instance, const Region& region) {
+    const StorageId storage = plan_.tensors[tensor].storage;
+    return make_shape(region, layout_.slot_address(storage, instance), plan_.tensors[tensor].root);
+  }
+
+  std::uint32_t make_shape(const Region& region, std::int64_t slot_address, TensorId root) {
+    const auto id = static_cast<std::uint32_t>(result_.shapes_.size());
+    Shape shape{.pool = region.pool(), .begin = static_cast<std::uint32_t>(ranges_.size())};
+    if (region.is_contiguous()) {
+      if (!region.empty()) ranges_.push_back(region.hull());
+    } else if (too_many_ || region.count_runs(static_cast<std::int64_t>(max_runs_) + 1) +
+                                    static_cast<std::int64_t>(ranges_.size()) >
+                                static_cast<std::int64_t>(max_runs_)) {
+      too_many_ = true;
+    } else {
+      for (const ByteRange& run : region.runs()) ranges_.push_back(run);
+    }
+    shape.end = static_cast<std::uint32_t>(ranges_.size());
+    result_.shapes_.push_back(shape);
+    slot_address_.push_back(slot_address);
+    root_.push_back(root);
+    return id;
+  }
+
+  void list_end() {
+    const std::int64_t last = std::int64_t{program_.iterations} - 1;
+    std::vector<std::uint8_t> is_output(plan_.tensors.size(), 0);
+    for (std::uint32_t k = 0; k < plan_.outputs.size(); ++k) {
+      const TensorId tensor = plan_.outputs[k].tensor;
+      is_output[index(tensor)] = 1;
+      AccessInstance a{.cmd = kEndOfRun, .access = k, .tensor = tensor};
+      a.instance = instance_of(tensor, last);
+      a.footprint = whole_shape(tensor, a.instance);
+      result_.accesses_.push_back(a);
+    }
+    std::vector<std::uint8_t> is_donated(plan_.tensors.size(), 0);
+    for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
+    for (TensorId tensor : plan_.inputs) {
+      if (!is_donated[index(tensor)] && !is_output[index(tensor)]) keep(tensor);
+    }
+    for (TensorId tensor : plan_.constants) keep(tensor);
+    // Their bytes are where the initial values are, accessed as a whole or not.
+    for (TensorId tensor : plan_.inputs) whole_shape(tensor, 0);
+    for (TensorId tensor : plan_.constants) whole_shape(tensor, 0);
+  }
+
+  void keep(TensorId tensor) {
+    const std::size_t slots = family(tensor).one_instance ? 1 : slots_of(tensor);
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      AccessInstance a{.cmd = kEndOfRun, .keeps_initial = true, .tensor = tensor};
+      a.instance = static_cast<std::int32_t>(slot);
+      a.footprint = whole_shape(tensor, a.instance);
+      result_.accesses_.push_back(a);
+    }
+  }
+
+  void cut_pools() {
+    std::vector<std::vector<std::int64_t>> ends(plan_.pools.size());
+    for (const Shape& shape : result_.shapes_) {
+      for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
+        ends[index(shape.pool)].push_back(ranges_[k].begin);
+        ends[index(shape.pool)].push_back(ranges_[k].end);
+      }
+    }
+    for (auto& pool : ends) {
+      std::ranges::sort(pool);
+      pool.erase(std::ranges::unique(pool).begin(), pool.end());
+      const auto first = static_cast<std::uint32_t>(result_.addresses_.size());
+      result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
+      result_.pool_points_.emplace_back(first, static_cast<std::uint32_t>(result_.addresses_.size()));
+    }
+    result_.runs_.resize(ranges_.size());
+    for (const Shape& shape : result_.shapes_) {
+      const auto [first, last] = result_.pool_points_[index(shape.pool)];
+      const auto& addresses = result_.addresses_;
+      const auto point = [&](std::int64_t address) {
+        return static_cast<std::uint32_t>(
+            std::lower_bound(addresses.begin() + first, addresses.begin() + last, address) -
+            addresses.begin());
+      };
+      for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
+        result_.runs_[k].begin = point(ranges_[k].begin);
+        result_.runs_[k].end = point(ranges_[k].end);
+      }
+    }
+  }
+
+  /// The same for each family, with the shapes bucketed by family first.
+  void cut_families() {
+    std::vector<std::uint32_t> bucket(plan_.tensors.size() + 1, 0);
+    for (TensorId root : root_) {
+      if (root != kNone<TensorId>) ++bucket[index(root) + 1];
+    }
+    std::partial_sum(bucket.begin(), bucket.end(), bucket.begin());
+    std::vector<std::uint32_t> sorted(bucket.back());
+    std::vector<std::uint32_t> next(bucket.begin(), bucket.end() - 1);
+    for (std::uint32_t shape = 0; shape < root_.size(); ++shape) {
+      if (root_[shape] != kNone<TensorId>) sorted[next[index(root_[shape])]++] = shape;
+    }
+    std::vector<std::int64_t> ends;
+    for (std::size_t root = 0; root + 1 < bucket.size(); ++root) {
+      const auto shapes = std::span(sorted).subspan(bucket[root], bucket[root + 1] - bucket[root]);
+      if (shapes.empty()) continue;
+      ends.clear();
+      for_each_range(shapes, [&](std::uint32_t, std::int64_t begin, std::int64_t end) {
+        ends.push_back(begin);
+        ends.push_back(end);
+      });
+      std::ranges::sort(ends);
+      ends.erase(std::ranges::unique(ends).begin(), ends.end());
+      Family& f = result_.families_[root];
+      f.points = static_cast<std::uint32_t>(ends.size());
+      f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
+      for_each_range(shapes, [&](std::uint32_t k, std::int64_t begin, std::int64_t end) {
+        result_.runs_[k].family_begin =
+            static_cast<std::uint32_t>(std::ranges::lower_bound(ends, begin) - ends.begin());
+        result_.runs_[k].family_end =
+            static_cast<std::uint32_t>(std::ranges::lower_bound(ends, end) - ends.begin());
+      });
+      result_.family_addresses_.insert(result_.family_addresses_.end(), ends.begin(), ends.end());
+    }
+  }
+
+  template <typename Visit>
+  void for_each_range(std::span<const std::uint32_t> shapes, Visit&& visit) const {
+    for (std::uint32_t shape : shapes) {
+      for (std::uint32_t k = result_.shapes_[shape].begin; k < result_.shapes_[shape].end; ++k) {
+        visit(k, ranges_[k].begin - slot_address_[shape], ranges_[k].end - slot_address_[shape]);
+      }
+    }
+  }
+
+  std::uint32_t instances(const Family& f) const {
+    return f.one_instance ? 1 : program_.iterations + static_cast<std::uint32_t>(f.max_distance);
+  }
+
+  void place_families() {
+    std::size_t next = 0;
+    for (Family& f : result_.families_) {
+      if (f.points == 0) continue;
+      f.base = static_cast<std::uint32_t>(next);
+      next += std::size_t{f.points} * instances(f);
+    }
+    result_.family_points_ = next;
+    for (AccessInstance& a : result_.accesses_) {
+      if (a.tensor != kNone<TensorId> && !a.keeps_initial) a.family_base = base_of(a.tensor, a.instance);
+    }
+    for (TensorId tensor : plan_.inputs) add_initial(tensor);
+    for (TensorId tensor : plan_.constants) add_initial(tensor);
+  }
+
+  std::uint32_t base_of(TensorId tensor, std::int32_t instance) {
+    const Family& f = family(tensor);
+    const std::int32_t place = f.one_instance ? 0 : instance + f.max_distance;
+    return f.base + static_cast<std::uint32_t>(place) * f.points;
+  }
+
+  void add_initial(TensorId tensor) {
+    const Shape& shape = result_.shapes_[shape_of_[whole_[index(tensor)]]];
+    const Family& f = family(tensor);
+    for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
+      for (std::uint32_t i = 0; i < instances(f); ++i) {
+        const std::uint32_t base = f.base + i * f.points;
+        result_.initial_.emplace_back(base + result_.runs_[k].family_begin,
+                                      base + result_.runs_[k].family_end);
+      }
+    }
+  }
+
+  const Program& program_;
+  const Plan& plan_;
+  const Layout& layout_;
+  std::size_t max_runs_;
+  bool too_many_ = false;
+  Footprints result_;
+  std::vector<std::uint32_t> whole_;     ///< By tensor: first entry in shape_of_.
+  std::vector<std::uint32_t> part_;      ///< By part: first entry in shape_of_.
+  std::vector<std::uint32_t> shape_of_;  ///< By whole_/part_ + slot.
+  std::vector<ByteRange> ranges_;        ///< Runs of the shapes, in bytes.
+  std::vector<std::int64_t> slot_address_;  ///< By shape.
+  std::vector<TensorId> root_;              ///< By shape.
+  std::vector<std::pair<std::string_view, DType>> updates_;
+};
+
+std::optional<Footprints> Footprints::make(const Program& program, std::size_t max_runs) {
+  return FootprintMaker(program, max_runs).make();
+}
+
+ByteRange Footprints::first_overlap(const AccessInstance& a, const AccessInstance& b) const {
+  const std::span<const Run> x = runs(a);
+  const std::span<const Run> y = runs(b);
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
+    const std::uint32_t low = std::max(x[i].begin, y[j].begin);
+    const std::uint32_t high = std::min(x[i].end, y[j].end);
+    if (low < high) {
+      if (end != 0 && low != end) break;
+      if (end == 0) begin = low;
+      end = high;
+    }
+    (x[i].end < y[j].end ? i : j)++;
+  }
+  return end == 0 ? ByteRange{} : ByteRange{addresses_[begin], addresses_[end]};
+}
+
+std::int64_t Footprints::family_address(const AccessInstance& a, std::uint32_t point) const {
+  const TensorId root = program_->plan->tensors[a.tensor].root;
+  const StorageId storage = program_->plan->tensors[a.tensor].storage;
+  return family_addresses_[families_[index(root)].first_address + point] +
+         program_->layout->slot_address(storage, a.instance);
+}
+
+bool Footprints::has_initial(TensorId tensor) const {
+  return families_[index(program_->plan->tensors[tensor].root)].initial;
+}
+
+bool Footprints::is_one_instance(TensorId tensor) const {
+  return families_[index(program_->plan->tensors[tensor].root)].one_instance;
+}
+
+std::uint32_t Footprints::slot(TensorId tensor, std::int32_t instance) const {
+  return slot_of_storage(program_->plan->tensors[tensor].storage, instance);
+}
+
+std::uint32_t Footprints::slot_of_storage(StorageId storage, std::int64_t iteration) const {
+  return first_slot_[index(storage)] + program_->layout->slot_index(storage, iteration);
+}
+
+}  // namespace memverify

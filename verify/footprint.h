@@ -1,0 +1,121 @@
+// verify/footprint.h -- the accesses of a program as intervals of points.
+//
+// Problem: bytes are 64-bit addresses in many pools, tensors may be strided, storages rotate; the
+//   sweeps want small integers.
+// Idea: the ends of all runs of all accessed tensors, sorted, cut each pool into elementary pieces;
+//   piece k of the list is point k. The same is done for each alias family, relative to its storage
+//   slot: the points of one instance of the family. Tensors are resolved once per slot, not per access.
+// Cost: O(runs log runs) for the distinct (tensor, part, slot) triples, O(1) an access.
+// Tested by tests/unit/verify/footprint_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plan/region.h"
+#include "verify/program.h"
+
+namespace memverify {
+
+inline constexpr Cmd kEndOfRun = kNoCmd;  ///< The reader of outputs and kept inputs.
+
+/// Points of one run: `[begin, end)` of the pool and of the family (both of equal bytes).
+struct Run {
+  std::uint32_t begin = 0, end = 0;
+  std::uint32_t family_begin = 0, family_end = 0;
+};
+
+/// One access of one command instance.
+struct AccessInstance {
+  static constexpr std::uint32_t kNoFamily = 0xFFFFFFFFU;
+  Cmd cmd = kNoCmd;
+  AccessKind kind = AccessKind::kRead;
+  bool keeps_initial = false;       ///< At the end: the initial value, not the last one.
+  std::uint16_t update = 0;         ///< Accumulates of the same number commute.
+  std::uint32_t access = 0;         ///< In Plan::accesses; for kEndOfRun in Plan::outputs.
+  TensorId tensor = kNone<TensorId>;
+  std::uint32_t footprint = 0;
+  std::uint32_t family_base = kNoFamily;  ///< First point of the family's instance.
+  std::int32_t instance = 0;              ///< Of the family.
+};
+
+class Footprints {
+ public:
+  /// nullopt if the tensors of the program have more than `max_runs` runs.
+  static std::optional<Footprints> make(const Program& program, std::size_t max_runs);
+
+  /// Those of commands in program order (all accesses of a command in the order reads, accumulates,
+  /// writes, clobbers), then those of the end of the run.
+  std::span<const AccessInstance> accesses() const { return accesses_; }
+  std::span<const AccessInstance> of(Cmd cmd) const {
+    return std::span(accesses_).subspan(first_[cmd], first_[cmd + 1] - first_[cmd]);
+  }
+  std::span<const AccessInstance> at_end() const { return std::span(accesses_).subspan(first_.back()); }
+  std::uint32_t index_of(const AccessInstance& a) const {
+    return static_cast<std::uint32_t>(&a - accesses_.data());
+  }
+  std::span<const Run> runs(const AccessInstance& a) const {
+    const Shape& shape = shapes_[a.footprint];
+    return std::span(runs_).subspan(shape.begin, shape.end - shape.begin);
+  }
+
+  /// The first maximal range of bytes that both touch; empty if there is none.
+  ByteRange first_overlap(const AccessInstance& a, const AccessInstance& b) const;
+
+  std::size_t points() const { return addresses_.size(); }
+  std::size_t family_points() const { return family_points_; }
+  /// The first byte of a point, in its pool.
+  std::int64_t address(std::uint32_t point) const { return addresses_[point]; }
+  PoolId pool(const AccessInstance& a) const { return shapes_[a.footprint].pool; }
+  /// All points of a pool.
+  std::pair<std::uint32_t, std::uint32_t> pool_points(PoolId pool) const { return pool_points_[index(pool)]; }
+  /// The point of the pool at which the byte range of a family interval begins: pool and family points
+  /// are compared by bytes. `point` counts from family_base.
+  std::int64_t family_address(const AccessInstance& a, std::uint32_t point) const;
+
+  /// True if the family that `tensor` belongs to has an initial value.
+  bool has_initial(TensorId tensor) const;
+  /// True if that family is one instance for all iterations.
+  bool is_one_instance(TensorId tensor) const;
+  /// Families as ranges of family points whose state at the start is the initial value.
+  std::span<const std::pair<std::uint32_t, std::uint32_t>> initial_points() const { return initial_; }
+  /// Number of the slot, over all storages, that the instance of a tensor lies in.
+  std::uint32_t slot(TensorId tensor, std::int32_t instance) const;
+  std::uint32_t slot_of_storage(StorageId storage, std::int64_t iteration) const;
+  std::size_t slots() const { return slots_; }
+
+ private:
+  friend class FootprintMaker;
+  struct Shape {
+    PoolId pool = kNone<PoolId>;
+    std::uint32_t begin = 0, end = 0;  ///< In runs_.
+  };
+  struct Family {
+    bool one_instance = true;
+    bool initial = false;
+    std::int32_t max_distance = 0;
+    std::uint32_t base = 0;          ///< First family point of instance -max_distance.
+    std::uint32_t points = 0;        ///< Of one instance.
+    std::uint32_t first_address = 0; ///< In family_addresses_.
+  };
+
+  const Program* program_ = nullptr;
+  std::vector<AccessInstance> accesses_;
+  std::vector<std::uint32_t> first_;  ///< By Cmd, and one more for the end.
+  std::vector<Shape> shapes_;
+  std::vector<Run> runs_;
+  std::vector<std::int64_t> addresses_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pool_points_;
+  std::vector<std::int64_t> family_addresses_;  ///< Relative to the slot.
+  std::vector<Family> families_;                ///< By root TensorId.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> initial_;
+  std::vector<std::uint32_t> first_slot_;       ///< By StorageId.
+  std::size_t family_points_ = 0;
+  std::size_t slots_ = 0;
+};
+
+}  // namespace memverify

@@ -1,0 +1,304 @@
+#include "verify/sweep.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "verify/segment_map.h"
+
+namespace memverify {
+
+void PointMarks::mark(std::size_t begin, std::size_t end) {
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t stop = std::min(end, (at / 64 + 1) * 64);
+    const std::uint64_t ones = ~std::uint64_t{0} >> (64 - (stop - at));
+    words_[at / 64] |= ones << (at % 64);
+    at = stop;
+  }
+}
+
+std::size_t PointMarks::first(std::size_t begin, std::size_t end, std::uint64_t flip) const {
+  for (std::size_t at = begin; at < end; at = (at / 64 + 1) * 64) {
+    const std::uint64_t word = (words_[at / 64] ^ flip) >> (at % 64);
+    if (word != 0) return std::min(end, at + static_cast<std::size_t>(std::countr_zero(word)));
+  }
+  return end;
+}
+
+namespace {
+
+constexpr std::size_t kMaxSuspects = std::size_t{1} << 20;
+constexpr std::uint32_t kNil = 0xFFFFFFFFU;
+
+/// What kind of group holds a byte. Accumulates of number u: kAccumulates + u.
+enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
+
+/// A member of a group; groups are immutable lists, shared by the pieces of a split interval.
+struct Member {
+  Cmd cmd;
+  std::uint32_t next;
+  std::uint32_t size;   ///< Of the list from here.
+  std::uint32_t limit;  ///< At this size the list is cut down to the last member of each chain.
+};
+
+struct Bytes {
+  std::uint32_t group = kNil;
+  std::uint32_t before = kNil;  ///< The group before that one.
+  std::uint32_t kind = kNobody;
+  Version version = kInitialVersion;
+};
+
+class Sweeper {
+ public:
+  Sweeper(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints,
+          const Expected& expected, Versions& versions)
+      : program_(program),
+        walk_(walk),
+        order_(order),
+        footprints_(footprints),
+        expected_(expected),
+        versions_(versions),
+        result_(footprints.points()),
+        bytes_(footprints.points(), Bytes{}) {}
+
+  SweepResult run() {
+    for (Cmd cmd : walk_.order) {
+      if (program_.instances[cmd].gate || program_.instances[cmd].skipped) continue;
+      const OpKind kind = program_.op(cmd).kind;
+      if (kind == OpKind::kOp) {
+        for (const AccessInstance& a : footprints_.of(cmd)) access(a);
+      } else if (kind == OpKind::kUnknown) {
+        touch(cmd);
+      }
+    }
+    if (walk_.all_completed) {
+      for (const AccessInstance& a : footprints_.at_end()) {
+        check_unknown(a);
+        compare_version(a);
+      }
+    }
+    if (touched_) {
+      std::erase_if(result_.suspects, [&](const Suspect& s) { return may_be_unknowns(s); });
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void access(const AccessInstance& a) {
+    check_unknown(a);
+    switch (a.kind) {
+      case AccessKind::kRead:
+        compare_version(a);
+        join_groups(a, kReaders);
+        break;
+      case AccessKind::kAccumulate:
+        join_groups(a, kAccumulates + a.update);
+        break;
+      case AccessKind::kWrite:
+      case AccessKind::kClobber:
+        overwrite(a);
+        break;
+    }
+  }
+
+  void join_groups(const AccessInstance& a, std::uint32_t kind) {
+    const std::uint32_t id = footprints_.index_of(a);
+    for (const Run& run : footprints_.runs(a)) {
+      bytes_.visit(run.begin, run.end, [&](std::size_t begin, std::size_t end, Bytes& bytes) {
+        if (bytes.kind != kind) {
+          bytes.before = bytes.group;
+          bytes.group = kNil;
+          bytes.kind = kind;
+        }
+        check(a.cmd, bytes.before, begin, end);
+        if (bytes.group == kNil || members_[bytes.group].cmd != a.cmd) {
+          bytes.group = add_member(a.cmd, bytes.group);
+        }
+        if (kind >= kAccumulates) bytes.version = versions_.accumulated(bytes.version, id);
+      });
+    }
+  }
+
+  void overwrite(const AccessInstance& a) {
+    const Version version = expected_.written(footprints_.index_of(a));
+    for (const Run& run : footprints_.runs(a)) {
+      bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+        check(a.cmd, bytes.group, begin, end);
+      });
+      bytes_.assign(run.begin, run.end, {add_member(a.cmd, kNil), kNil, kWriter, version});
+    }
+  }
+
+  void check(Cmd cmd, std::uint32_t group, std::size_t begin, std::size_t end) {
+    for (; group != kNil; group = members_[group].next) {
+      const Cmd other = members_[group].cmd;
+      if (other == cmd) continue;
+      ++result_.pairs_checked;
+      if (order_.before(other, cmd)) continue;
+      result_.has_race = true;
+      result_.racy.mark(begin, end);
+    }
+  }
+
+  std::uint32_t add_member(Cmd cmd, std::uint32_t group) {
+    std::uint32_t size = 1;
+    std::uint32_t limit = 16;
+    if (group != kNil) {
+      if (members_[group].size >= members_[group].limit) group = cut_down(group);
+      size = members_[group].size + 1;
+      limit = members_[group].limit;
+    }
+    members_.push_back({cmd, group, size, limit});
+    return static_cast<std::uint32_t>(members_.size() - 1);
+  }
+
+  /// The list with only the last member of each chain: it completes after the others of the chain.
+  std::uint32_t cut_down(std::uint32_t group) {
+    ++stamp_;
+    kept_.clear();
+    for (; group != kNil; group = members_[group].next) {
+      const std::uint32_t chain = order_.chain(members_[group].cmd);
+      if (chain >= seen_.size()) seen_.resize(chain + 1, 0);
+      if (std::exchange(seen_[chain], stamp_) != stamp_) kept_.push_back(members_[group].cmd);
+    }
+    const auto limit = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * kept_.size()));
+    std::uint32_t list = kNil;
+    for (std::size_t k = kept_.size(); k > 0; --k) {
+      members_.push_back({kept_[k - 1], list, static_cast<std::uint32_t>(kept_.size() - k + 1), limit});
+      list = static_cast<std::uint32_t>(members_.size() - 1);
+    }
+    return list;
+  }
+
+  void compare_version(const AccessInstance& a) {
+    const std::uint32_t id = footprints_.index_of(a);
+    if (a.keeps_initial) {
+      for (const Run& run : footprints_.runs(a)) {
+        bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+          const ByteRange range{address(begin), address(end)};
+          if (bytes.version != kInitialVersion) suspect(id, begin, end, range, kInitialVersion, bytes.version);
+        });
+      }
+      return;
+    }
+    const auto pieces = expected_.of(id);
+    auto piece = pieces.begin();
+    for (const Run& run : footprints_.runs(a)) {
+      // Within a run, pieces and intervals cut the same bytes, each in ascending order.
+      bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+        if (begin == run.begin && end == run.end && piece->begin == run.family_begin &&
+            piece->end == run.family_end) {
+          compare(id, begin, end, {address(begin), address(end)}, piece->version, bytes.version);
+          return;
+        }
+        while (true) {
+          const ByteRange range{
+              std::max(address(begin), footprints_.family_address(a, piece->begin)),
+              std::min(address(end), footprints_.family_address(a, piece->end))};
+          compare(id, begin, end, range, piece->version, bytes.version);
+          if (footprints_.family_address(a, piece->end) >= address(end)) return;
+          ++piece;
+        }
+      });
+      while (piece != pieces.end() && piece->end <= run.family_end && piece->begin >= run.family_begin) {
+        ++piece;
+      }
+    }
+  }
+
+  std::int64_t address(std::size_t point) const {
+    return footprints_.address(static_cast<std::uint32_t>(point));
+  }
+
+  void compare(std::uint32_t access, std::size_t begin, std::size_t end, ByteRange range,
+               Version expected, Version actual) {
+    if (range.empty()) return;
+    if (expected == actual && versions_.base(expected) != kUnwrittenVersion) return;
+    suspect(access, begin, end, range, expected, actual);
+  }
+
+  void suspect(std::uint32_t access, std::size_t begin, std::size_t end, ByteRange range,
+               Version expected, Version actual) {
+    if (result_.suspects.size() >= kMaxSuspects) return;
+    result_.suspects.push_back({access, static_cast<std::uint32_t>(begin),
+                                static_cast<std::uint32_t>(end), range, expected, actual});
+  }
+
+  // --- unknown commands ---
+
+  template <typename Visit>
+  void for_each_touched(Cmd cmd, Visit&& visit) const {
+    if (footprints_.of(cmd).empty()) {
+      visit(std::uint32_t{0}, static_cast<std::uint32_t>(footprints_.points()));
+    }
+    for (const AccessInstance& a : footprints_.of(cmd)) {
+      for (const Run& run : footprints_.runs(a)) visit(run.begin, run.end);
+    }
+  }
+
+  void touch(Cmd cmd) {
+    if (!touched_) touched_.emplace(footprints_.points(), kNoCmd);
+    for_each_touched(cmd, [&](std::uint32_t begin, std::uint32_t end) {
+      bytes_.look(begin, end, [&](std::size_t, std::size_t, const Bytes& bytes) {
+        for (std::uint32_t group : {bytes.group, bytes.before}) {
+          for (; group != kNil; group = members_[group].next) {
+            ++result_.pairs_checked;
+            if (!order_.before(members_[group].cmd, cmd)) note_unknown(cmd, members_[group].cmd);
+          }
+        }
+      });
+      touched_->look(begin, end, [&](std::size_t, std::size_t, Cmd other) {
+        if (other != kNoCmd && other != cmd) note_unknown(other, cmd);
+      });
+      touched_->assign(begin, end, cmd);
+    });
+  }
+
+  void check_unknown(const AccessInstance& a) {
+    if (!touched_) return;
+    for (const Run& run : footprints_.runs(a)) {
+      touched_->look(run.begin, run.end, [&](std::size_t, std::size_t, Cmd unknown) {
+        if (unknown != kNoCmd) note_unknown(unknown, a.cmd);
+      });
+    }
+  }
+
+  /// True if an unknown command may have put there what the reader finds.
+  bool may_be_unknowns(const Suspect& s) const {
+    const Cmd reader = footprints_.accesses()[s.access].cmd;
+    bool may = false;
+    touched_->look(s.begin, s.end, [&](std::size_t, std::size_t, Cmd unknown) {
+      may = may || (unknown != kNoCmd && (reader == kEndOfRun || !order_.before(reader, unknown)));
+    });
+    return may;
+  }
+
+  void note_unknown(Cmd unknown, Cmd other) {
+    if (result_.unknowns.empty() || result_.unknowns.back().first != unknown) {
+      result_.unknowns.emplace_back(unknown, other);
+    }
+  }
+
+  const Program& program_;
+  const Walk& walk_;
+  const Order& order_;
+  const Footprints& footprints_;
+  const Expected& expected_;
+  Versions& versions_;
+  SweepResult result_;
+  SegmentMap<Bytes> bytes_;
+  std::optional<SegmentMap<Cmd>> touched_;  ///< The last unknown command that may touch a byte.
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> seen_;  ///< By chain: the stamp of the cut that saw it.
+  std::uint32_t stamp_ = 0;
+  std::vector<Cmd> kept_;
+};
+
+}  // namespace
+
+SweepResult sweep(const Program& program, const Walk& walk, const Order& order,
+                  const Footprints& footprints, const Expected& expected, Versions& versions) {
+  return Sweeper(program, walk, order, footprints, expected, versions).run();
+}
+
+}  // namespace memverify
