@@ -328,6 +328,19 @@ std::vector<SymbolId> ExprPool::symbols(Expr expr) const {
   return found;
 }
 
+std::vector<SymbolId> ExprPool::all_symbols() const {
+  std::vector<SymbolId> found;
+  for (std::uint32_t formula = 0; formula < formulas_.size(); ++formula) {
+    Expr expr;
+    expr.formula = formula;
+    const std::vector<SymbolId> here = symbols(expr);
+    found.insert(found.end(), here.begin(), here.end());
+  }
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
 std::string ExprPool::to_string(Expr expr) const {
   if (expr.is_constant()) return std::to_string(expr.constant);
   const std::size_t begin = formulas_[expr.formula].text_begin;

@@ -61,6 +61,8 @@ class ExprPool {
   bool uses_iteration(Expr expr) const;
   /// The symbols the formula mentions, ascending, without repetition.
   std::vector<SymbolId> symbols(Expr expr) const;
+  /// The symbols that any formula of the pool depends on, ascending, without repetition.
+  std::vector<SymbolId> all_symbols() const;
 
   /// The text that parses to the same expression (the user's own text for a formula).
   std::string to_string(Expr expr) const;

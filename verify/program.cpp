@@ -182,12 +182,9 @@ class ProgramMaker {
 
   void bind_event(OpId op, EventId event) {
     const Cmd source = last_signal_[index(event)];
-    if (source == kNoCmd) {
-      unbound_[index(op)] = 1;
-    } else {
-      bound_[index(op)] = 1;
-      need(source);
-    }
+    if (source == kNoCmd) return;
+    bound_[index(op)] = 1;
+    need(source);
   }
 
   void bind_semaphore(const Wait& wait, std::uint32_t iteration) {
@@ -264,11 +261,10 @@ class ProgramMaker {
     last_signal_.assign(plan_.events.size(), kNoCmd);
     thread_blocker_.assign(plan_.threads.size(), kNoCmd);
     fence_.assign(plan_.queues.size(), kNoCmd);
-    unbound_.assign(plan_.ops.size(), 0);
     bound_.assign(plan_.ops.size(), 0);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) bind_command(cmd);
     for (OpId id : ids(plan_.ops)) {
-      if (unbound_[index(id)] && !bound_[index(id)]) program_.unbound_waits.push_back(id);
+      if (bound_[index(id)]) program_.bound_waits.push_back(id);
     }
   }
 
@@ -341,7 +337,7 @@ class ProgramMaker {
   std::vector<Cmd> thread_blocker_;  ///< By thread.
   std::vector<Cmd> fence_;           ///< By queue.
   std::vector<Cmd> last_of_queue_;
-  std::vector<std::uint8_t> unbound_, bound_;  ///< By op.
+  std::vector<std::uint8_t> bound_;  ///< By op.
 };
 
 }  // namespace

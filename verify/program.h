@@ -109,8 +109,8 @@ struct Program {
   std::vector<std::vector<Cmd>> queue_ops;
   /// Signals of each semaphore in program order.
   std::vector<std::vector<SignalInstance>> signals;
-  /// Event waits that found no record or signal (ops, ascending, no repetition).
-  std::vector<OpId> unbound_waits;
+  /// Ops with an event wait of which some instance found its event; ascending.
+  std::vector<OpId> bound_waits;
   bool has_consume = false;  ///< Some instance takes from a semaphore: not decided by clocks.
   bool bad_value = false;    ///< A semaphore value overflowed, or a signal is negative.
 

@@ -1,1 +1,245 @@
-// placeholder so that the library has a source
+#include "verify/verify.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/faults.h"
+#include "plan/layout.h"
+#include "verify/cases.h"
+#include "verify/expected.h"
+#include "verify/findings.h"
+#include "verify/footprint.h"
+#include "verify/lifetime.h"
+#include "verify/order.h"
+#include "verify/program.h"
+#include "verify/races.h"
+#include "verify/sweep.h"
+#include "verify/walk.h"
+#include "verify/witness.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMaxRuns = std::size_t{1} << 25;
+constexpr std::uint64_t kMaxCases = 4096;
+constexpr std::uint32_t kMaxSampleIterations = 200;
+constexpr std::size_t kMaxWarnings = 20;
+
+class Verifier {
+ public:
+  Verifier(const Plan& plan, const HbOptions& options)
+      : plan_(plan), options_(options), findings_(plan, options.max_findings), symbols_(plan) {}
+
+  EngineResult run() {
+    choose_iterations();
+    choose_conditions();
+    for (const Valuation& valuation : choose_symbols()) {
+      if (findings_.full()) {
+        findings_.stop();
+        break;
+      }
+      decide_layout(valuation);
+    }
+    if (consumes_) {
+      findings_.add_not_proven(
+          "A wait takes from a semaphore (\"consume\"): which wait gets which signal is a choice of the "
+          "run, and clocks alone do not decide that.",
+          "decide it by exploration or SMT, or use a timeline semaphore");
+    }
+    warn();
+    EngineResult result = findings_.take();
+    result.stats = stats_;
+    return result;
+  }
+
+ private:
+  void choose_iterations() {
+    const std::uint64_t ops = std::max<std::uint64_t>(plan_.ops.size(), 1);
+    const std::uint64_t most = std::max<std::uint64_t>(options_.max_instances / ops, 1);
+    const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, kMaxSampleIterations));
+    if (!plan_.iterations) {
+      iterations_ = sample_iterations(plan_, limit);
+      findings_.add_not_proven(
+          "The plan runs an unbounded number of iterations; no fault shows in the first " +
+              std::to_string(iterations_) + ", but clocks over unrolled iterations prove no more.",
+          "give \"iterations\" a number to prove that many");
+      return;
+    }
+    if (static_cast<std::uint64_t>(*plan_.iterations) <= most) {
+      iterations_ = static_cast<std::uint32_t>(*plan_.iterations);
+      return;
+    }
+    iterations_ = sample_iterations(plan_, limit);
+    findings_.add_not_proven(
+        "Unrolling " + std::to_string(*plan_.iterations) + " iterations of " +
+            std::to_string(plan_.ops.size()) + " ops passes the limit of " +
+            std::to_string(options_.max_instances) + " command instances; the first " +
+            std::to_string(iterations_) + " iterations were looked at.",
+        "lower \"iterations\" or raise the limit");
+  }
+
+  void choose_conditions() {
+    conditions_.emplace(plan_, iterations_);
+    const std::uint64_t instances = std::max<std::uint64_t>(iterations_ * plan_.ops.size(), 1);
+    const std::uint64_t most = std::min(kMaxCases, std::max<std::uint64_t>(options_.max_instances / instances, 2));
+    const std::uint64_t booleans = conditions_->booleans();
+    if (booleans < 63 && (std::uint64_t{1} << booleans) <= most) {
+      condition_cases_ = std::uint64_t{1} << booleans;
+      return;
+    }
+    condition_cases_ = 0;
+    findings_.add_not_proven(
+        std::to_string(booleans) + " conditions (counted once per iteration unless \"per\": \"run\") have "
+            "more assignments than the " + std::to_string(most) + " that are enumerated.",
+        "use fewer conditions or iterations, or mark them \"per\": \"run\"");
+  }
+
+  std::vector<Valuation> choose_symbols() {
+    const std::uint64_t instances = std::max<std::uint64_t>(iterations_ * plan_.ops.size(), 1);
+    const std::uint64_t cases = std::max<std::uint64_t>(condition_cases_, 1);
+    const std::uint64_t most =
+        std::min(kMaxCases, std::max<std::uint64_t>(options_.max_instances / instances / cases, 1));
+    const std::optional<std::uint64_t> count = symbols_.count();
+    if (count && *count <= most) {
+      std::vector<Valuation> all;
+      for (std::uint64_t k = 0; k < *count; ++k) all.push_back(symbols_.at(k));
+      return all;
+    }
+    const SymbolId unbounded = symbols_.unbounded();
+    if (unbounded != kNone<SymbolId>) {
+      findings_.add_not_proven("Symbol `" + std::string(plan_.symbols[unbounded].name) +
+                                   "` has no \"max\": the plan was looked at for its least values only.",
+                               "give the symbol a \"max\"");
+    } else {
+      findings_.add_not_proven("The symbols have more values than the " + std::to_string(most) +
+                                   " that are enumerated; their least and greatest ones were looked at.",
+                               "narrow the symbols, or raise their \"multiple_of\"");
+    }
+    return symbols_.corners();
+  }
+
+  void decide_layout(const Valuation& valuation) {
+    const Result<Layout> layout = Layout::make(plan_, valuation);
+    if (!layout.ok()) {
+      std::string where;
+      for (const SymbolValue& v : symbols_.values(valuation)) {
+        where += (where.empty() ? " for " : ", ") + std::string(plan_.symbols[v.symbol].name) + " = " +
+                 std::to_string(v.value);
+      }
+      const Diagnostic& error = layout.errors().front();
+      findings_.add_not_proven("The plan has no layout" + where + ": " + error.message + " (at " +
+                                   error.pointer + ").",
+                               "bound the symbols so that every size makes sense");
+      return;
+    }
+    const std::vector<SymbolValue> values = symbols_.values(valuation);
+    findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings), values);
+    if (condition_cases_ == 0) {
+      decide_case(layout.value(), conditions_->at(0), values);
+      decide_case(layout.value(), conditions_->at(~std::uint64_t{0}), values);
+      return;
+    }
+    for (std::uint64_t k = 0; k < condition_cases_ && !findings_.full(); ++k) {
+      decide_case(layout.value(), conditions_->at(k), values);
+    }
+  }
+
+  void decide_case(const Layout& layout, const ConditionCase& conditions,
+                   const std::vector<SymbolValue>& symbols) {
+    const Program program = make_program(plan_, layout, conditions, iterations_);
+    stats_.ops += program.instances.size();
+    note_syncs(program);
+    if (program.has_consume) {
+      consumes_ = true;
+      return;
+    }
+    if (program.bad_value) {
+      findings_.add_not_proven("A semaphore's value is negative or passes 64 bits in some iteration.",
+                               "keep the values of signals and waits within range");
+      return;
+    }
+    const Walk run = walk(program);
+    const Order order(program, run);
+    const std::optional<Footprints> footprints = Footprints::make(program, kMaxRuns);
+    if (!footprints) {
+      findings_.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
+                                   " contiguous runs of bytes, the limit.",
+                               "describe large strided tensors by contiguous ones");
+      return;
+    }
+    Versions versions;
+    const Expected expected(*footprints, program, versions);
+    const SweepResult swept = sweep(program, run, order, *footprints, expected, versions);
+    stats_.pairs_checked += swept.pairs_checked;
+
+    Witnesses witnesses(program, run, order);
+    const CaseView view{program,   run, *footprints, versions, witnesses, conditions_->values(conditions),
+                        symbols};
+    if (!run.all_completed) findings_.add_deadlock(view);
+    if (swept.has_race) {
+      const RaceList races =
+          list_races(program, run, order, *footprints, swept.racy, options_.max_findings);
+      findings_.add_races(view, races.pairs);
+      if (races.stopped) findings_.stop();
+    }
+    findings_.add_suspects(view, swept);
+    findings_.add_unknowns(view, swept.unknowns);
+    findings_.add_lifetimes(
+        view, lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
+  }
+
+  /// Which waits ever found what they wait for, and which events anybody waits for.
+  void note_syncs(const Program& program) {
+    if (bound_.empty()) bound_.assign(plan_.ops.size(), 0);
+    for (OpId op : program.bound_waits) bound_[index(op)] = 1;
+  }
+
+  void warn() {
+    std::vector<std::uint8_t> waited(plan_.events.size(), 0);
+    for (const Op& op : plan_.ops) {
+      if (op.kind == OpKind::kWait) waited[index(op.event)] = 1;
+      for (const Wait& wait : plan_.waits_of(op)) {
+        if (wait.kind == WaitKind::kEvent) waited[index(wait.event)] = 1;
+      }
+    }
+    std::size_t warnings = 0;
+    for (OpId id : ids(plan_.ops)) {
+      const Op& op = plan_.ops[id];
+      bool waits = op.kind == OpKind::kWait;
+      for (const Wait& wait : plan_.waits_of(op)) waits = waits || wait.kind == WaitKind::kEvent;
+      if (waits && !bound_.empty() && !bound_[index(id)] && ++warnings <= kMaxWarnings) {
+        findings_.add_warning(id, "`" + std::string(op.name) +
+                                      "` waits for an event that nothing records or signals before it: "
+                                      "the wait orders nothing.",
+                              "record the event before the wait, or remove the wait");
+      }
+      if (op.kind == OpKind::kRecord && !waited[index(op.event)] && ++warnings <= kMaxWarnings) {
+        findings_.add_warning(id, "`" + std::string(op.name) + "` records event `" +
+                                      std::string(plan_.events[op.event]) + "`, which nothing waits for.",
+                              "remove the record, or wait for the event");
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const HbOptions& options_;
+  Findings findings_;
+  SymbolCases symbols_;
+  std::uint32_t iterations_ = 1;
+  std::optional<ConditionCases> conditions_;
+  std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
+  bool consumes_ = false;
+  std::vector<std::uint8_t> bound_;  ///< By op: some instance's event wait found its event.
+  VerifyStats stats_;
+};
+
+}  // namespace
+
+EngineResult verify_happens_before(const Plan& plan, const HbOptions& options) {
+  return Verifier(plan, options).run();
+}
+
+}  // namespace memverify
