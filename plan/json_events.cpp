@@ -1,5 +1,6 @@
 #include "plan/json_events.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -18,8 +19,29 @@ namespace {
 struct Unescaped {
   std::string bytes;
   bool used = false;
+  bool ascii = true;
   const char* end = nullptr;  ///< One past the closing quote in the text.
 };
+
+/// The first byte in `[at, end)` that RapidJSON must look at: a quote, a backslash, a control
+/// character, or one that is not ASCII. May stop early. Eight bytes at a time.
+const char* skip_plain(const char* at, const char* end) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    // A high bit for each byte that is zero, or below 0x20. The lowest one is exact.
+    const auto zeros = [](std::uint64_t bytes) { return (bytes - kOnes) & ~bytes; };
+    const std::uint64_t found = (zeros(word ^ ('"' * kOnes)) | zeros(word ^ ('\\' * kOnes)) |
+                                 ((word - 0x20 * kOnes) & ~word) | word) &
+                                kHighs;
+    if (found == 0) continue;
+    if constexpr (std::endian::native == std::endian::little) at += std::countr_zero(found) / 8;
+    return at;
+  }
+  return at;
+}
 
 /// A stream for RapidJSON's in-situ mode that leaves the text alone: what is put is compared with
 /// the text by place, and goes to a buffer only from the first escape of a string on.
@@ -36,16 +58,22 @@ class TextStream {
   char Take() { return *at_++; }
   std::size_t Tell() const { return static_cast<std::size_t>(at_ - begin_); }
 
+  /// Begins a string, or, behind a number, takes the place where that began.
   char* PutBegin() {
-    head_ = out_ = at_;
+    head_ = at_;
+    if (at_ != begin_ && at_[-1] == '"') at_ = skip_plain(at_, end_);
+    out_ = at_;
+    bits_ = 0;
     unescaped_->used = false;
-    return const_cast<char*>(at_);  // RapidJSON only hands it back.
+    return const_cast<char*>(head_);  // RapidJSON only hands it back.
   }
   void Put(char byte) {
     if (out_ + 1 != at_) put_unescaped(byte);
+    bits_ |= static_cast<unsigned char>(byte);
     ++out_;
   }
   std::size_t PutEnd(char* head) {
+    unescaped_->ascii = bits_ < 0x80;
     unescaped_->end = at_;
     return static_cast<std::size_t>(out_ - head);
   }
@@ -63,6 +91,7 @@ class TextStream {
   const char* end_;
   const char* head_ = nullptr;  ///< First byte of the string.
   const char* out_ = nullptr;   ///< head_ + bytes put.
+  unsigned bits_ = 0;           ///< Of all bytes put one by one, or'ed.
   Unescaped* unescaped_;
 };
 
@@ -88,13 +117,6 @@ std::size_t find_invalid_utf8(std::string_view text) {
   };
   const auto continues = [&](std::size_t k) { return (byte(k) & 0xC0U) == 0x80U; };
   while (i < text.size()) {
-    std::uint64_t word = 0;
-    while (i + sizeof word <= text.size()) {
-      std::memcpy(&word, text.data() + i, sizeof word);
-      if ((word & 0x8080808080808080U) != 0) break;
-      i += sizeof word;
-    }
-    if (i >= text.size()) break;
     const unsigned lead = byte(i);
     const unsigned next = byte(i + 1);
     if (lead < 0x80) {
@@ -181,7 +203,7 @@ class Adapter {
   }
 
   bool valid_utf8(std::string_view value, JsonSpan span) {
-    if (find_invalid_utf8(value) == std::string_view::npos) return true;
+    if (unescaped_.ascii || find_invalid_utf8(value) == std::string_view::npos) return true;
     const std::size_t content = span.begin + 1;
     const std::size_t bad = find_invalid_utf8(text_.substr(content, span.end - 1 - content));
     if (bad == std::string_view::npos) {

@@ -1,35 +1,21 @@
 #include "plan/plan_events.h"
 
-#include <cassert>
 #include <utility>
 
+#include "plan/pointer.h"
 #include "plan/suggest.h"
+#include "plan/words.h"
 
 namespace memverify {
 namespace {
 
 constexpr std::string_view kExtraPrefix = "x-";
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 bool is_whole(std::string_view number) {
   return number.find_first_of(".eE") == std::string_view::npos;
 }
 
 }  // namespace
-
-void append_pointer(std::string& pointer, std::string_view key) {
-  pointer += '/';
-  for (const char c : key) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-}
 
 // Values.
 
@@ -142,7 +128,7 @@ Slot& PlanEvents::begin_value(std::size_t begin) {
     return slot_;
   }
   Frame& frame = frames_.back();
-  frame.errors = errors_.size();
+  frame.errors = static_cast<std::uint8_t>(errors_.size());
   if (frame.list == nullptr) return slot_;
   frame.after = frame.list->after;
   frame.skip = Skip::kNo;
@@ -237,8 +223,8 @@ void PlanEvents::find_field(std::string_view key, JsonSpan span) {
     const Field& field = fields[k];
     if (field.key != key) continue;
     frame.key = field.key;
-    frame.next_field = k + 1 == fields.size() ? 0 : k + 1;
-    const std::uint64_t bit = std::uint64_t{1} << k;
+    frame.next_field = static_cast<std::uint8_t>(k + 1 == fields.size() ? 0 : k + 1);
+    const std::uint32_t bit = std::uint32_t{1} << k;
     if ((frame.seen & bit) != 0) {
       report("json.repeated", "the key " + quoted(key) + " occurs twice in this object",
              pointer(frames_.size()), span.begin);
@@ -285,13 +271,12 @@ bool PlanEvents::is_repeated(std::string_view key, JsonSpan span) {
 // Errors.
 
 void PlanEvents::report_missing(const Frame& frame) {
-  const std::string owner = pointer(frames_.size());
   for (std::size_t k = 0; k < frame.object->fields.size(); ++k) {
     const Field& field = frame.object->fields[k];
     if (!field.required || ((frame.seen >> k) & 1U) != 0) continue;
     if (errors_.size() >= kMaxReadErrors) return;
-    std::string subject = owner;
-    append_pointer(subject, field.key);
+    const std::string owner = pointer(frames_.size());
+    std::string subject = owner + json_pointer({field.key});
     if (frame.unknown_key) {
       // Most likely this one, misspelt: said once.
       for (ReadError& error : errors_) {
@@ -324,7 +309,7 @@ std::string PlanEvents::pointer(std::size_t depth) const {
   std::string result;
   for (std::size_t k = 0; k < depth; ++k) {
     const Frame& frame = frames_[k];
-    append_pointer(result, frame.object != nullptr ? frame.key : std::to_string(frame.index));
+    result += frame.object != nullptr ? json_pointer({frame.key}) : json_pointer({frame.index});
   }
   return result;
 }

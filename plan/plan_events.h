@@ -67,15 +67,15 @@ class PlanEvents final : public JsonHandler {
   struct Frame {
     const ObjectFields* object = nullptr;
     const ListFields* list = nullptr;
-    std::size_t begin = 0;       ///< Offset of its bracket.
-    std::string_view key = {};   ///< Of the value.
-    std::size_t index = 0;       ///< Of the value.
-    std::uint64_t seen = 0;      ///< Bit k: key k of the table has occurred.
-    std::size_t next_field = 0;  ///< Where the search for a key starts: files keep one order.
-    Hook after = nullptr;        ///< Of the value.
-    Skip skip = Skip::kNo;       ///< The value.
-    bool unknown_key = false;    ///< Has one, which may be meant for one that is missing.
-    std::size_t errors = 0;      ///< Reported before the value began.
+    std::size_t begin = 0;        ///< Offset of its bracket.
+    std::string_view key = {};    ///< Of the value.
+    std::size_t index = 0;        ///< Of the value.
+    Hook after = nullptr;         ///< Of the value.
+    std::uint32_t seen = 0;       ///< Bit k: key k of the table has occurred.
+    std::uint8_t next_field = 0;  ///< Where the search for a key starts: files keep one order.
+    std::uint8_t errors = 0;      ///< Reported before the value began.
+    Skip skip = Skip::kNo;        ///< The value.
+    bool unknown_key = false;     ///< Has one, which may be meant for one that is missing.
   };
 
   Slot& begin_value(std::size_t begin);
@@ -105,8 +105,5 @@ class PlanEvents final : public JsonHandler {
   std::deque<std::string> kept_;       ///< Strings with escapes, for as long as the scan.
   std::deque<std::string> item_kept_;  ///< The same, until the item of a top-level list ends.
 };
-
-/// Adds `key` to a JSON pointer (RFC 6901).
-void append_pointer(std::string& pointer, std::string_view key);
 
 }  // namespace memverify

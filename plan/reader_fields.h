@@ -102,7 +102,31 @@ struct ListFields {
   std::size_t max = static_cast<std::size_t>(-1);
 };
 
-/// The document.
-extern const ObjectFields kPlanFields;
+// Slots by the type of the value.
+
+inline Slot id_slot(std::string_view& target) {
+  return {.expected = "a string", .string = &target};
+}
+inline Slot text_slot(std::string_view& target) {
+  return {.expected = "a string", .string = &target, .may_be_empty = true};
+}
+inline Slot integer_slot(std::int64_t& target) {
+  return {.expected = "an integer", .integer = &target};
+}
+inline Slot boolean_slot(bool& target) { return {.expected = "true or false", .boolean = &target}; }
+inline Slot expr_slot(ExprSpec& target) {
+  return {.expected = "an integer or an expression string", .expr = &target};
+}
+inline Slot list_slot(const ListFields& list) { return {.expected = list.expected, .list = &list}; }
+inline Slot object_slot(const ObjectFields& object) {
+  return {.expected = "an object", .object = &object};
+}
+inline Slot id_or_object_slot(std::string_view& target, const ObjectFields& object) {
+  return {.expected = "a string or an object", .string = &target, .object = &object};
+}
+
+extern const ObjectFields kPlanFields;  ///< The document.
+extern const ListFields kOps;           ///< Its ops (plan/reader_op_fields.cpp).
+extern const ListFields kStrings;       ///< Non-empty strings, into `PlanFields::strings`.
 
 }  // namespace memverify
