@@ -77,9 +77,13 @@ TEST_F(ReaderFile, FileWithoutReadPermission) {
   fs::permissions(path, fs::perms::none);
   const uid_t user = ::geteuid();
   constexpr uid_t kNobody = 65534;
-  if (user == 0) ASSERT_EQ(::seteuid(kNobody), 0);  // The superuser may read everything.
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(kNobody), 0);  // The superuser may read everything.
+  }
   const std::string message = error(path).message;
-  if (user == 0) ASSERT_EQ(::seteuid(user), 0);
+  if (user == 0) {
+    ASSERT_EQ(::seteuid(user), 0);
+  }
   EXPECT_EQ(message, "cannot open the file: Permission denied");
 }
 
