@@ -15,9 +15,12 @@
 
 namespace memverify {
 
-/// All of them, sorted by rule, then ops and tensors; at most `limit`. Iterations count: each access
-/// is checked at every combination of rotating slots that occurs. Cost: linear in the accesses, times
-/// the number of different slot combinations of the op, plus O(k log k) inside an op with k accesses.
+/// All of them for the symbol values of `layout`, sorted by rule, then ops and tensors; at most
+/// `limit`. Iterations count: each access is checked at every combination of rotating slots that
+/// occurs. Cost: linear in the accesses, times the number of different slot combinations of the op,
+/// plus O(k log k) inside an op with k accesses. Who goes through several valuations keeps the warning
+/// of a claimed peak above the real one only if every valuation has it: a peak is claimed for the
+/// largest.
 std::vector<Finding> static_faults(const Plan& plan, const Layout& layout, std::size_t limit);
 
 }  // namespace memverify
