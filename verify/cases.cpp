@@ -41,7 +41,8 @@ SymbolId SymbolCases::unbounded() const {
 Valuation SymbolCases::at(std::uint64_t k) const {
   Valuation valuation = least_;
   for (const Axis& axis : axes_) {
-    valuation.symbols[index(axis.symbol)] = axis.first + axis.step * static_cast<std::int64_t>(k % *axis.count);
+    valuation.symbols[index(axis.symbol)] =
+        axis.first + axis.step * static_cast<std::int64_t>(k % *axis.count);
     k /= *axis.count;
   }
   return valuation;
@@ -114,7 +115,8 @@ std::uint32_t sample_iterations(const Plan& plan, std::uint32_t limit) {
     period = std::min<std::uint64_t>(std::lcm(period, std::uint64_t{storage.slots.size()}), limit);
   }
   for (const After& after : plan.afters) reach = std::max<std::uint64_t>(reach, after.distance);
-  for (const Access& access : plan.accesses) reach = std::max<std::uint64_t>(reach, access.distance);
+  for (const Access& access : plan.accesses)
+    reach = std::max<std::uint64_t>(reach, access.distance);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(2 * period + reach + 2, limit));
 }
 

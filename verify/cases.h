@@ -56,8 +56,8 @@ class ConditionCases {
   std::vector<Boolean> booleans_;
 };
 
-/// Iterations after which an unbounded plan has shown every way its iterations meet, as far as rotating
-/// storages and distances go: a fault within them is a fault of the plan. At most `limit`.
+/// Iterations after which an unbounded plan has shown every way its iterations meet, as far as
+/// rotating storages and distances go: a fault within them is a fault of the plan. At most `limit`.
 std::uint32_t sample_iterations(const Plan& plan, std::uint32_t limit);
 
 }  // namespace memverify

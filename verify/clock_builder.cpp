@@ -84,7 +84,8 @@ void ClockBuilder::place_start(Cmd cmd, const Instance& instance, Use use) {
     if (!prefix.gates_completion) join_prefix(prefix);
   }
   if (use != Use::kNone) {
-    for (const Threshold& threshold : program_.thresholds_of(instance)) join_threshold(threshold, use);
+    for (const Threshold& threshold : program_.thresholds_of(instance))
+      join_threshold(threshold, use);
   }
   now_.start_row[cmd] = finish();
 }
@@ -163,7 +164,8 @@ std::uint32_t ClockBuilder::dense_at(std::size_t queue) const {
 
 /// True if the clock is known to include the completion, and with it all that came before that.
 bool ClockBuilder::holds(const Stamp& stamp) const {
-  if (frozen_ && stamp.clocks == &now_ && stamp.row == base_ && stamp.chain == kNoChain) return true;
+  if (frozen_ && stamp.clocks == &now_ && stamp.row == base_ && stamp.chain == kNoChain)
+    return true;
   if (stamp.chain == kNoChain || pass_ > 1) return false;
   if (order_.chains_.is_queue(stamp.chain)) return dense_at(stamp.chain) >= stamp.length;
   const std::size_t queue = index(order_.chains_.queue(stamp.chain));
@@ -224,7 +226,8 @@ void ClockBuilder::join(const Stamp& stamp) {
 ClockBuilder::Stamp ClockBuilder::stamp_of(Cmd cmd) const {
   const Clocks& clocks = pass_of_[cmd] == pass_ ? now_ : old_;
   const std::uint32_t chain = order_.chain_[cmd];
-  return {clocks.complete_row[cmd], chain, chain == kNoChain ? 0 : order_.position_[cmd] + 1, &clocks};
+  return {clocks.complete_row[cmd], chain, chain == kNoChain ? 0 : order_.position_[cmd] + 1,
+          &clocks};
 }
 
 void ClockBuilder::join_command(Cmd cmd) { join(stamp_of(cmd)); }
@@ -253,7 +256,8 @@ void ClockBuilder::join_prefix(const Prefix& prefix) {
         ops = std::max(ops, member.op_index + 1);  // The prefix itself says that it has completed.
         stamp.chain = kNoChain;
       }
-      if (stamp.chain != kNoChain || stamp.row != last.row || stamp.clocks != last.clocks) join(stamp);
+      if (stamp.chain != kNoChain || stamp.row != last.row || stamp.clocks != last.clocks)
+        join(stamp);
       last = stamp;
     }
     dense_[index(prefix.queue)] = std::max(ops, dense_[index(prefix.queue)]);

@@ -85,7 +85,7 @@ class ClockBuilder {
   Clocks now_, old_;
   std::vector<std::uint32_t> pass_of_;  ///< By Cmd: the last pass that placed it.
   std::uint32_t pass_ = 0;
-  std::vector<std::vector<JoinedPrefix>> joined_;  ///< By queue: [all commands, ops only].
+  std::vector<std::vector<JoinedPrefix>> joined_;        ///< By queue: [all commands, ops only].
   std::vector<std::vector<SignalGroup>> signal_groups_;  ///< By semaphore.
   using Idle = std::pair<std::uint32_t, std::uint32_t>;  ///< (op_end, chain).
   std::vector<std::priority_queue<Idle, std::vector<Idle>, std::greater<>>> idle_;  ///< By queue.

@@ -2,11 +2,12 @@
 //
 // Problem: a wait starts once signals of total weight `need` have completed; which completions must
 //   come before it, whichever signals those are?
-// Idea: component by component. That the first k commands of a chain have completed is needed iff the
-//   signals whose clocks stay below k do not reach `need`; so the component is the smallest value at
-//   which the signals, taken in order of that component, reach it. On a serial queue later signals
-//   need more of everything, so only the shortest sufficient prefix counts (timeline: the first that
-//   reaches the value).
+// Idea: component by component. That the first k commands of a chain have completed is needed iff
+// the
+//   signals whose clocks stay below k do not reach `need`; so the component is the smallest value
+//   at which the signals, taken in order of that component, reach it. On a serial queue later
+//   signals need more of everything, so only the shortest sufficient prefix counts (timeline: the
+//   first that reaches the value).
 // Cost: O(signals log signals) a component; see join_outstanding for queues.
 // Tested by tests/unit/verify/order_test.cpp against the definition.
 #include <algorithm>
@@ -79,9 +80,9 @@ std::uint32_t ClockBuilder::value(const Stamp& stamp, std::size_t queue) const {
 
 std::uint32_t ClockBuilder::chain_value(const Stamp& stamp, std::uint32_t chain) const {
   const std::size_t queue = index(order_.chains_.queue(chain));
-  const std::uint32_t joined = std::max(
-      stamp.clocks->length(stamp.row, chain),
-      order_.chains_.covered(chain, stamp.clocks->at(stamp.row, queue)));
+  const std::uint32_t joined =
+      std::max(stamp.clocks->length(stamp.row, chain),
+               order_.chains_.covered(chain, stamp.clocks->at(stamp.row, queue)));
   return stamp.chain == chain ? std::max(joined, stamp.length) : joined;
 }
 
@@ -127,10 +128,11 @@ void ClockBuilder::join_order_statistic(std::span<const Weighted> items, std::in
   }
 }
 
-// At most `missing` of the first `ops` ops of an issue or none queue are incomplete. The k-th command
-// of a chain must have completed iff more than `missing` ops need that. On an issue queue what a start
-// needs grows with program order, so for every other chain the last missing + 1 ops decide. For the
-// chains of the queue itself an earlier op also "needs" its own completion: one voice more.
+// At most `missing` of the first `ops` ops of an issue or none queue are incomplete. The k-th
+// command of a chain must have completed iff more than `missing` ops need that. On an issue queue
+// what a start needs grows with program order, so for every other chain the last missing + 1 ops
+// decide. For the chains of the queue itself an earlier op also "needs" its own completion: one
+// voice more.
 void ClockBuilder::join_outstanding(const Threshold& threshold, Use use) {
   const auto& ops = program_.queue_ops[index(threshold.queue)];
   const std::size_t own = index(threshold.queue);

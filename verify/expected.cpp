@@ -31,7 +31,8 @@ class ExpectedMaker {
       if (program_.instances[cmd].gate) continue;
       const Op& op = program_.op(cmd);
       if (op.kind == OpKind::kAlloc) {
-        last_alloc_[footprints_.slot_of_storage(op.storage, program_.instances[cmd].iteration)] = cmd;
+        last_alloc_[footprints_.slot_of_storage(op.storage, program_.instances[cmd].iteration)] =
+            cmd;
       }
       if (op.kind != OpKind::kOp) continue;
       for (const AccessInstance& a : footprints_.of(cmd)) step(a);
@@ -72,7 +73,8 @@ class ExpectedMaker {
 
   /// A write may have been entered before, by a read that names it ahead of program order.
   void enter(std::uint32_t access) {
-    if (result_.written_[access] == kUnwrittenVersion) result_.written_[access] = versions_.written(access);
+    if (result_.written_[access] == kUnwrittenVersion)
+      result_.written_[access] = versions_.written(access);
   }
 
   void expect(const AccessInstance& a, std::uint32_t id) {
@@ -135,7 +137,8 @@ class ExpectedMaker {
   }
 
   /// Expects of a run what `source` says; false if its writer does not write the whole run.
-  bool expect_named(const AccessInstance& a, std::uint32_t id, const Run& run, const Source& source) {
+  bool expect_named(const AccessInstance& a, std::uint32_t id, const Run& run,
+                    const Source& source) {
     SegmentMap<Version> named(run.family_end - run.family_begin, kUnwrittenVersion);
     const auto clip = [&](const AccessInstance& other, auto&& use) {
       for (const Run& r : footprints_.runs(other)) {
@@ -159,9 +162,10 @@ class ExpectedMaker {
       }
     }
     bool complete = true;
-    named.look(0, run.family_end - run.family_begin, [&](std::size_t, std::size_t, Version version) {
-      complete = complete && version != kUnwrittenVersion;
-    });
+    named.look(0, run.family_end - run.family_begin,
+               [&](std::size_t, std::size_t, Version version) {
+                 complete = complete && version != kUnwrittenVersion;
+               });
     if (!complete) return false;
     for (std::uint32_t k = first; k < id; ++k) {
       const AccessInstance& other = footprints_.accesses()[k];

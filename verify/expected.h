@@ -1,11 +1,13 @@
 // verify/expected.h -- the version that every read means.
 //
-// Problem: the expected writer of a byte read is the last op before the reader *in program order* that
+// Problem: the expected writer of a byte read is the last op before the reader *in program order*
+// that
 //   wrote that byte of that instance of the family (docs/semantics.md, [S-expected]).
-// Idea: one pass in program order over a segment map whose points are those of the families' instances,
+// Idea: one pass in program order over a segment map whose points are those of the families'
+// instances,
 //   so that other families at the same addresses do not matter.
-// Cost: O(1) amortised an interval visited; reads with `from` look at the accumulates of their family.
-// Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
+// Cost: O(1) amortised an interval visited; reads with `from` look at the accumulates of their
+// family. Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +32,17 @@ class Expected {
 
   /// Pieces of a read (index of its AccessInstance), ascending, covering all its runs.
   std::span<const ExpectedPiece> of(std::uint32_t access) const {
-    return std::span(pieces_).subspan(first_[access].begin, first_[access].end - first_[access].begin);
+    return std::span(pieces_).subspan(first_[access].begin,
+                                      first_[access].end - first_[access].begin);
   }
   /// What a write or clobber leaves.
   Version written(std::uint32_t access) const { return written_[access]; }
 
  private:
   friend class ExpectedMaker;
-  std::vector<Items> first_;             ///< By access.
+  std::vector<Items> first_;  ///< By access.
   std::vector<ExpectedPiece> pieces_;
-  std::vector<Version> written_;         ///< By access.
+  std::vector<Version> written_;  ///< By access.
 };
 
 }  // namespace memverify

@@ -9,17 +9,20 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMaxWitnessSteps = 4'000'000;     // Over all findings.
-constexpr std::size_t kMaxWholeRunSteps = 100'000;      // For findings that need the whole run.
+constexpr std::size_t kMaxWitnessSteps = 4'000'000;  // Over all findings.
+constexpr std::size_t kMaxWholeRunSteps = 100'000;   // For findings that need the whole run.
 
 /// The accesses by which a pair clashes in the way `bit`.
 bool clashes(AccessKind earlier, AccessKind later, int bit) {
   const bool earlier_writes = earlier != AccessKind::kRead;
   const bool later_writes = later != AccessKind::kRead;
   switch (bit) {
-    case 0: return !earlier_writes && later_writes;
-    case 1: return earlier_writes && !later_writes;
-    default: return earlier_writes && later_writes;
+    case 0:
+      return !earlier_writes && later_writes;
+    case 1:
+      return earlier_writes && !later_writes;
+    default:
+      return earlier_writes && later_writes;
   }
 }
 
@@ -91,7 +94,8 @@ void Findings::add_static(std::vector<Finding> findings, const std::vector<Symbo
 
 void Findings::add_races(const CaseView& view, const RacingPairs& pairs) {
   for (const auto& [ops, pair] : pairs) {
-    // One finding a pair of ops, whatever the rule: the lowest way to clash over all cases names it.
+    // One finding a pair of ops, whatever the rule: the lowest way to clash over all cases names
+    // it.
     const Key key{Rule::kWar, index(ops.first), index(ops.second)};
     const auto at = kept_.find(key);
     if (at != kept_.end()) {
@@ -124,7 +128,8 @@ void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& 
   const AccessInstance* chosen[2] = {nullptr, nullptr};
   for (const AccessInstance& x : view.footprints.of(pair.first)) {
     for (const AccessInstance& y : view.footprints.of(pair.second)) {
-      if (!clashes(x.kind, y.kind, bit) || view.footprints.pool(x) != view.footprints.pool(y)) continue;
+      if (!clashes(x.kind, y.kind, bit) || view.footprints.pool(x) != view.footprints.pool(y))
+        continue;
       if (x.kind == AccessKind::kAccumulate && y.kind == x.kind && x.update == y.update) continue;
       const ByteRange bytes = view.footprints.first_overlap(x, y);
       if (bytes.empty() || (chosen[0] != nullptr && bytes.begin >= finding.bytes.begin)) continue;
@@ -159,8 +164,8 @@ void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
 void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes) {
   const AccessInstance& read = view.footprints.accesses()[suspect.access];
   const bool at_end = read.cmd == kEndOfRun;
-  const bool unwritten = !read.keeps_initial &&
-                         view.versions.base(suspect.expected) == kUnwrittenVersion;
+  const bool unwritten =
+      !read.keeps_initial && view.versions.base(suspect.expected) == kUnwrittenVersion;
   // Whose bytes are found: the last access of the version that the reader does not mean.
   Version found = suspect.actual;
   for (Version v = found;; v = view.versions.before(v)) {
@@ -213,9 +218,9 @@ void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFau
     const auto op_of = [&](Cmd cmd) {
       return cmd == kNoCmd ? kNobody : index(view.program.instances[cmd].op);
     };
-    const Key key = fault.at_end
-                        ? Key{Rule::kLifetime, index(fault.tensor) | 0x80000000U, op_of(fault.first)}
-                        : Key{Rule::kLifetime, op_of(fault.first), op_of(fault.second)};
+    const Key key =
+        fault.at_end ? Key{Rule::kLifetime, index(fault.tensor) | 0x80000000U, op_of(fault.first)}
+                     : Key{Rule::kLifetime, op_of(fault.first), op_of(fault.second)};
     Finding* finding = add(key, &view);
     if (finding == nullptr) continue;
     for (Cmd cmd : {fault.first, fault.second}) {
@@ -261,7 +266,8 @@ void Findings::add_deadlock(const CaseView& view) {
   }
 }
 
-void Findings::add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns) {
+void Findings::add_unknowns(const CaseView& view,
+                            const std::vector<std::pair<Cmd, Cmd>>& unknowns) {
   for (const auto& [unknown, other] : unknowns) {
     const Instance& instance = view.program.instances[unknown];
     Finding* finding = add({Rule::kNotProven, index(instance.op), kNobody}, &view);

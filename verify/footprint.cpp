@@ -58,7 +58,8 @@ class FootprintMaker {
         if (access.tensor == kNone<TensorId>) continue;
         Family& f = family(access.tensor);
         f.max_distance = std::max(f.max_distance, static_cast<std::int32_t>(access.distance));
-        const bool writes = access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
+        const bool writes =
+            access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
         if (writes && op.runs != Runs::kFirst) f.one_instance = false;
       }
     }
@@ -117,7 +118,8 @@ class FootprintMaker {
 
   std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
     std::uint32_t& shape = shape_of_[whole_[index(tensor)] + slot_index(tensor, instance)];
-    if (shape == kUnmade) shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
+    if (shape == kUnmade)
+      shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
     return shape;
   }
 
@@ -129,8 +131,8 @@ class FootprintMaker {
     }
     const std::uint32_t place = first + slot_index(access.tensor, instance);
     if (shape_of_[place] == kUnmade) {
-      shape_of_[place] =
-          make_tensor_shape(access.tensor, instance, layout_.access_region(plan_, access, instance));
+      shape_of_[place] = make_tensor_shape(access.tensor, instance,
+                                           layout_.access_region(plan_, access, instance));
     }
     return shape_of_[place];
   }
@@ -204,7 +206,8 @@ class FootprintMaker {
       pool.erase(std::ranges::unique(pool).begin(), pool.end());
       const auto first = static_cast<std::uint32_t>(result_.addresses_.size());
       result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
-      result_.pool_points_.emplace_back(first, static_cast<std::uint32_t>(result_.addresses_.size()));
+      result_.pool_points_.emplace_back(first,
+                                        static_cast<std::uint32_t>(result_.addresses_.size()));
     }
     result_.runs_.resize(ranges_.size());
     for (const Shape& shape : result_.shapes_) {
@@ -280,7 +283,8 @@ class FootprintMaker {
     }
     result_.family_points_ = next;
     for (AccessInstance& a : result_.accesses_) {
-      if (a.tensor != kNone<TensorId> && !a.keeps_initial) a.family_base = base_of(a.tensor, a.instance);
+      if (a.tensor != kNone<TensorId> && !a.keeps_initial)
+        a.family_base = base_of(a.tensor, a.instance);
     }
     for (TensorId tensor : plan_.inputs) add_initial(tensor);
     for (TensorId tensor : plan_.constants) add_initial(tensor);
@@ -310,10 +314,10 @@ class FootprintMaker {
   std::size_t max_runs_;
   bool too_many_ = false;
   Footprints result_;
-  std::vector<std::uint32_t> whole_;     ///< By tensor: first entry in shape_of_.
-  std::vector<std::uint32_t> part_;      ///< By part: first entry in shape_of_.
-  std::vector<std::uint32_t> shape_of_;  ///< By whole_/part_ + slot.
-  std::vector<ByteRange> ranges_;        ///< Runs of the shapes, in bytes.
+  std::vector<std::uint32_t> whole_;        ///< By tensor: first entry in shape_of_.
+  std::vector<std::uint32_t> part_;         ///< By part: first entry in shape_of_.
+  std::vector<std::uint32_t> shape_of_;     ///< By whole_/part_ + slot.
+  std::vector<ByteRange> ranges_;           ///< Runs of the shapes, in bytes.
   std::vector<std::int64_t> slot_address_;  ///< By shape.
   std::vector<TensorId> root_;              ///< By shape.
   std::vector<std::pair<std::string_view, DType>> updates_;

@@ -4,7 +4,8 @@
 //   sweeps want small integers.
 // Idea: the ends of all runs of all accessed tensors, sorted, cut each pool into elementary pieces;
 //   piece k of the list is point k. The same is done for each alias family, relative to its storage
-//   slot: the points of one instance of the family. Tensors are resolved once per slot, not per access.
+//   slot: the points of one instance of the family. Tensors are resolved once per slot, not per
+//   access.
 // Cost: O(runs log runs) for the distinct (tensor, part, slot) triples, O(1) an access.
 // Tested by tests/unit/verify/footprint_test.cpp.
 #pragma once
@@ -34,9 +35,9 @@ struct AccessInstance {
   static constexpr std::uint32_t kNoFamily = 0xFFFFFFFFU;
   Cmd cmd = kNoCmd;
   AccessKind kind = AccessKind::kRead;
-  bool keeps_initial = false;       ///< At the end: the initial value, not the last one.
-  std::uint16_t update = 0;         ///< Accumulates of the same number commute.
-  std::uint32_t access = 0;         ///< In Plan::accesses; for kEndOfRun in Plan::outputs.
+  bool keeps_initial = false;  ///< At the end: the initial value, not the last one.
+  std::uint16_t update = 0;    ///< Accumulates of the same number commute.
+  std::uint32_t access = 0;    ///< In Plan::accesses; for kEndOfRun in Plan::outputs.
   TensorId tensor = kNone<TensorId>;
   std::uint32_t footprint = 0;
   std::uint32_t family_base = kNoFamily;  ///< First point of the family's instance.
@@ -54,7 +55,9 @@ class Footprints {
   std::span<const AccessInstance> of(Cmd cmd) const {
     return std::span(accesses_).subspan(first_[cmd], first_[cmd + 1] - first_[cmd]);
   }
-  std::span<const AccessInstance> at_end() const { return std::span(accesses_).subspan(first_.back()); }
+  std::span<const AccessInstance> at_end() const {
+    return std::span(accesses_).subspan(first_.back());
+  }
   std::uint32_t index_of(const AccessInstance& a) const {
     return static_cast<std::uint32_t>(&a - accesses_.data());
   }
@@ -72,9 +75,11 @@ class Footprints {
   std::int64_t address(std::uint32_t point) const { return addresses_[point]; }
   PoolId pool(const AccessInstance& a) const { return shapes_[a.footprint].pool; }
   /// All points of a pool.
-  std::pair<std::uint32_t, std::uint32_t> pool_points(PoolId pool) const { return pool_points_[index(pool)]; }
-  /// The point of the pool at which the byte range of a family interval begins: pool and family points
-  /// are compared by bytes. `point` counts from family_base.
+  std::pair<std::uint32_t, std::uint32_t> pool_points(PoolId pool) const {
+    return pool_points_[index(pool)];
+  }
+  /// The point of the pool at which the byte range of a family interval begins: pool and family
+  /// points are compared by bytes. `point` counts from family_base.
   std::int64_t family_address(const AccessInstance& a, std::uint32_t point) const;
 
   /// True if the family that `tensor` belongs to has an initial value.
@@ -82,7 +87,9 @@ class Footprints {
   /// True if that family is one instance for all iterations.
   bool is_one_instance(TensorId tensor) const;
   /// Families as ranges of family points whose state at the start is the initial value.
-  std::span<const std::pair<std::uint32_t, std::uint32_t>> initial_points() const { return initial_; }
+  std::span<const std::pair<std::uint32_t, std::uint32_t>> initial_points() const {
+    return initial_;
+  }
   /// Number of the slot, over all storages, that the instance of a tensor lies in.
   std::uint32_t slot(TensorId tensor, std::int32_t instance) const;
   std::uint32_t slot_of_storage(StorageId storage, std::int64_t iteration) const;
@@ -98,9 +105,9 @@ class Footprints {
     bool one_instance = true;
     bool initial = false;
     std::int32_t max_distance = 0;
-    std::uint32_t base = 0;          ///< First family point of instance -max_distance.
-    std::uint32_t points = 0;        ///< Of one instance.
-    std::uint32_t first_address = 0; ///< In family_addresses_.
+    std::uint32_t base = 0;           ///< First family point of instance -max_distance.
+    std::uint32_t points = 0;         ///< Of one instance.
+    std::uint32_t first_address = 0;  ///< In family_addresses_.
   };
 
   const Program* program_ = nullptr;
@@ -113,7 +120,7 @@ class Footprints {
   std::vector<std::int64_t> family_addresses_;  ///< Relative to the slot.
   std::vector<Family> families_;                ///< By root TensorId.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> initial_;
-  std::vector<std::uint32_t> first_slot_;       ///< By StorageId.
+  std::vector<std::uint32_t> first_slot_;  ///< By StorageId.
   std::size_t family_points_ = 0;
   std::size_t slots_ = 0;
 };

@@ -60,7 +60,8 @@ class LifetimeChecker {
       const Op& op = program_.op(cmd);
       if (op.kind != OpKind::kAlloc && op.kind != OpKind::kFree) continue;
       auto& events = events_[footprints_.slot_of_storage(op.storage, instance.iteration)];
-      const bool alive = events.empty() ? !needs_alloc_[index(op.storage)] : is_alloc(events.back());
+      const bool alive =
+          events.empty() ? !needs_alloc_[index(op.storage)] : is_alloc(events.back());
       const bool wants_alive = op.kind == OpKind::kFree;
       if (walk_.completed[cmd]) check_event(cmd, op.storage, events, alive == wants_alive);
       events.push_back(cmd);
@@ -80,13 +81,18 @@ class LifetimeChecker {
   void check_access(const AccessInstance& a) {
     const std::uint32_t slot = footprints_.slot(a.tensor, a.instance);
     const StorageId storage = plan_.tensors[a.tensor].storage;
-    if (footprints_.runs(a).empty() || (events_[slot].empty() && !needs_alloc_[index(storage)])) return;
+    if (footprints_.runs(a).empty() || (events_[slot].empty() && !needs_alloc_[index(storage)]))
+      return;
     const auto& events = events_[slot];
     // The latest alloc before the access in program order, and the next free after that alloc.
     std::size_t alloc = seen_[slot];
     while (alloc > 0 && !is_alloc(events[alloc - 1])) --alloc;
     if (alloc == 0 && needs_alloc_[index(storage)]) {
-      fault(a, seen_[slot] > 0 ? events[seen_[slot] - 1] : events.empty() ? kNoCmd : events.front(), storage);
+      fault(a,
+            seen_[slot] > 0  ? events[seen_[slot] - 1]
+            : events.empty() ? kNoCmd
+                             : events.front(),
+            storage);
       return;
     }
     if (alloc > 0 && walk_.completed[events[alloc - 1]] && !before(events[alloc - 1], a.cmd)) {
@@ -123,9 +129,9 @@ class LifetimeChecker {
   const Order& order_;
   const Footprints& footprints_;
   std::uint64_t& pairs_checked_;
-  std::vector<std::vector<Cmd>> events_;    ///< By slot: allocs and frees in program order.
-  std::vector<std::size_t> seen_;           ///< By slot: events before the current command.
-  std::vector<std::uint8_t> needs_alloc_;   ///< By storage.
+  std::vector<std::vector<Cmd>> events_;   ///< By slot: allocs and frees in program order.
+  std::vector<std::size_t> seen_;          ///< By slot: events before the current command.
+  std::vector<std::uint8_t> needs_alloc_;  ///< By storage.
   bool any_ = false;
   std::vector<LifetimeFault> result_;
 };

@@ -1,19 +1,21 @@
 // verify/order.h -- happens-before between command instances.
 //
 // Problem: is complete(a) before start(b) in every run?
-// Idea: a clock says how far each *chain* must have completed before an instant. A serial queue is a
+// Idea: a clock says how far each *chain* must have completed before an instant. A serial queue is
+// a
 //   chain; an op of an issue or none queue joins a chain of its queue whose last op is known to
 //   complete before it starts, else opens one, so a queue has about as many chains as its width. A
-//   clock is a row: `dense[q]` counts the commands of a serial queue (for other queues: the ops of a
-//   joined prefix), a short sorted list holds chains of the other queues. A command whose needs add
-//   nothing shares the row of the command before it, so rows exist only at joins.
-//   A conjunction of needs is the componentwise maximum. A threshold is the componentwise weighted
-//   order statistic of the clocks of its signals: the adversary serves the wait with those signals
-//   that need least of that chain. Signals may come later than their wait in the walk, so with
-//   thresholds the clocks are the greatest fixpoint below what the walk itself justifies: passes over
-//   the walk until nothing changes.
+//   clock is a row: `dense[q]` counts the commands of a serial queue (for other queues: the ops of
+//   a joined prefix), a short sorted list holds chains of the other queues. A command whose needs
+//   add nothing shares the row of the command before it, so rows exist only at joins. A conjunction
+//   of needs is the componentwise maximum. A threshold is the componentwise weighted order
+//   statistic of the clocks of its signals: the adversary serves the wait with those signals that
+//   need least of that chain. Signals may come later than their wait in the walk, so with
+//   thresholds the clocks are the greatest fixpoint below what the walk itself justifies: passes
+//   over the walk until nothing changes.
 // Cost: O((instances + needs) + joins * (queues + width)) a pass; memory joins * queues * 4 bytes.
-//   Plans without thresholds take one pass. A query is O(1), for issue and none queues O(log width).
+//   Plans without thresholds take one pass. A query is O(1), for issue and none queues O(log
+//   width).
 // Example: q0: a, record e; q1: wait e, b. The wait joins q0's prefix, so before(a, b).
 // Reference: vector clocks (Fidge 1988, Mattern 1989); docs/architecture.md says why this is exact.
 // Tested by tests/unit/verify/order_test.cpp, tests/agreement.
@@ -40,11 +42,13 @@ struct Clocks {
 
   std::vector<Row> rows;
   std::vector<std::uint32_t> dense;
-  std::vector<Entry> sparse;                 ///< Sorted by chain within a row.
-  std::vector<std::uint32_t> start_row;      ///< By Cmd. A command's own chain is not in its row.
-  std::vector<std::uint32_t> complete_row;   ///< By Cmd; as start_row but for records and barriers.
+  std::vector<Entry> sparse;                ///< Sorted by chain within a row.
+  std::vector<std::uint32_t> start_row;     ///< By Cmd. A command's own chain is not in its row.
+  std::vector<std::uint32_t> complete_row;  ///< By Cmd; as start_row but for records and barriers.
 
-  std::uint32_t at(std::uint32_t row, std::size_t queue) const { return dense[rows[row].dense + queue]; }
+  std::uint32_t at(std::uint32_t row, std::size_t queue) const {
+    return dense[rows[row].dense + queue];
+  }
   /// Completed length of a chain of an issue or none queue, by the row's list alone.
   std::uint32_t length(std::uint32_t row, std::uint32_t chain) const;
 };
@@ -83,9 +87,7 @@ class Order {
 
   /// complete(a) happens-before start(b), for started instances of queues (not gates, barriers,
   /// host waits). False for a == b.
-  bool before(Cmd a, Cmd b) const {
-    return position_[a] < completed(b, chain_[a]);
-  }
+  bool before(Cmd a, Cmd b) const { return position_[a] < completed(b, chain_[a]); }
 
   /// The chain of an instance and its place there: within a chain each completes before the next
   /// starts. Chains of serial queues have the number of the queue; kNoChain for what has none.

@@ -21,7 +21,7 @@ bool is_counted_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::
 
 /// How the signals of one semaphore can be reasoned about without thresholds.
 struct SemaphoreIndex {
-  bool one_queue = false;             ///< All signals come from one queue that completes in order.
+  bool one_queue = false;  ///< All signals come from one queue that completes in order.
   std::int64_t total = 0;
   std::vector<std::int64_t> reached;  ///< After signal k: the running sum, or the running maximum.
 };
@@ -81,8 +81,8 @@ class ProgramMaker {
         const Op& op = plan_.ops[id];
         const Fate what = fate(op, iteration);
         if (what == Fate::kDropped) continue;
-        Instance instance{.op = id, .iteration = iteration, .skipped = what == Fate::kPasses,
-                          .queue = op.queue};
+        Instance instance{
+            .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
         if (op.queue != kNone<QueueId> && is_counted_op(op.kind)) {
           const std::optional<std::int64_t> depth = plan_.queues[op.queue].depth;
           std::uint32_t& count = submitted[index(op.queue)];
@@ -123,7 +123,8 @@ class ProgramMaker {
       if (signals.empty()) continue;
       const QueueId queue = program_.instances[signals.front().cmd].queue;
       s.one_queue = queue != kNone<QueueId> && completes_in_order(plan_.queues[queue].order);
-      std::int64_t reached = plan_.semaphores[id].timeline ? std::numeric_limits<std::int64_t>::min() : 0;
+      std::int64_t reached =
+          plan_.semaphores[id].timeline ? std::numeric_limits<std::int64_t>::min() : 0;
       for (const SignalInstance& signal : signals) {
         s.one_queue = s.one_queue && program_.instances[signal.cmd].queue == queue;
         if (plan_.semaphores[id].timeline) {
@@ -235,7 +236,8 @@ class ProgramMaker {
         bind_semaphore(wait, instance.iteration);
         break;
       case WaitKind::kPending: {
-        const auto submitted = static_cast<std::int64_t>(program_.queue_ops[index(wait.queue)].size());
+        const auto submitted =
+            static_cast<std::int64_t>(program_.queue_ops[index(wait.queue)].size());
         const std::int64_t count = submitted - layout_.value(wait.value);
         if (count > 0) need_first_ops(wait.queue, static_cast<std::uint32_t>(count));
         break;
@@ -296,8 +298,7 @@ class ProgramMaker {
     if (op.kind == OpKind::kWait) bind_event(instance.op, op.event);
     for (const Wait& wait : plan_.waits_of(op)) bind_wait(instance, wait);
     for (const After& after : plan_.after_of(op)) {
-      const Cmd target =
-          program_.find(after.op, std::int64_t{instance.iteration} - after.distance);
+      const Cmd target = program_.find(after.op, std::int64_t{instance.iteration} - after.distance);
       if (target != kNoCmd) need(target);
     }
     for (QueueId queue : plan_.queues_of(op)) need_all_of(queue);

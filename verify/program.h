@@ -1,11 +1,13 @@
 // verify/program.h -- the command instances of a plan in one case: symbols and conditions fixed,
 // iterations unrolled, dropped commands gone, every wait bound to what it waits for.
 //
-// Problem: the format speaks of ops, iterations, "the most recent record", "all but the n most recent
+// Problem: the format speaks of ops, iterations, "the most recent record", "all but the n most
+// recent
 //   ops"; happens-before needs instances and the completions that each start needs.
 // Idea: one pass in program order. A wait that only ever needs particular completions becomes edges
-//   (`needs`) or a prefix of a queue (`Prefix`); what is left are thresholds ("at least v of these").
-//   A queue with `depth` gets a *gate* before each op: a blocking command of the submitting thread.
+//   (`needs`) or a prefix of a queue (`Prefix`); what is left are thresholds ("at least v of
+//   these"). A queue with `depth` gets a *gate* before each op: a blocking command of the
+//   submitting thread.
 // Cost: linear in the instances and their items, plus one binary search per semaphore wait.
 // Tested by tests/unit/verify/program_test.cpp.
 #pragma once
@@ -43,8 +45,8 @@ class ConditionCase {
 };
 
 /// The first `count` members of queue `queue` have completed: of its ops (`op`, `unknown`) when
-/// `ops_only`, else of all its commands. Only for queues whose completions are not in order. Gates the
-/// start of a command, or of a record that collects its own queue the completion.
+/// `ops_only`, else of all its commands. Only for queues whose completions are not in order. Gates
+/// the start of a command, or of a record that collects its own queue the completion.
 struct Prefix {
   QueueId queue;
   std::uint32_t count;
@@ -52,13 +54,13 @@ struct Prefix {
   bool gates_completion = false;
 };
 
-/// `need` weight of completions out of a set: the signals of a semaphore, or the first `ops` ops of a
-/// queue (`queue` != kNone; then all but `need` of them may be missing).
+/// `need` weight of completions out of a set: the signals of a semaphore, or the first `ops` ops of
+/// a queue (`queue` != kNone; then all but `need` of them may be missing).
 struct Threshold {
   SemaphoreId semaphore = kNone<SemaphoreId>;
   QueueId queue = kNone<QueueId>;
-  std::int64_t need = 0;   ///< Semaphores: value less initial (counting), or the value (timeline).
-  std::uint32_t ops = 0;   ///< Queues: how many ops were submitted before.
+  std::int64_t need = 0;  ///< Semaphores: value less initial (counting), or the value (timeline).
+  std::uint32_t ops = 0;  ///< Queues: how many ops were submitted before.
 };
 
 /// A signal of a semaphore by one command instance.
@@ -82,17 +84,17 @@ struct Items {
 struct Instance {
   OpId op = kNone<OpId>;
   std::uint32_t iteration = 0;
-  bool gate = false;             ///< A depth gate of `op`: blocks the thread, touches nothing.
-  bool skipped = false;          ///< Its `when` does not hold and it is `"skipped": "pass"`.
+  bool gate = false;               ///< A depth gate of `op`: blocks the thread, touches nothing.
+  bool skipped = false;            ///< Its `when` does not hold and it is `"skipped": "pass"`.
   QueueId queue = kNone<QueueId>;  ///< kNone for gates, barriers and host waits.
   std::uint32_t queue_index = 0;   ///< Position among the commands of `queue`.
   std::uint32_t op_index = 0;      ///< Number of ops submitted to `queue` before it.
   Cmd thread_before = kNoCmd;      ///< Last command that blocks its thread.
   Cmd fence_before = kNoCmd;       ///< Last wait or barrier of `queue` (issue and none queues).
-  Items needs;       ///< In Program::needs: their completion precedes its start.
-  Items prefixes;    ///< In Program::prefixes.
-  Items thresholds;  ///< In Program::thresholds: gate its start.
-  Items signals;     ///< In Program::signal_items: fire at its completion.
+  Items needs;                     ///< In Program::needs: their completion precedes its start.
+  Items prefixes;                  ///< In Program::prefixes.
+  Items thresholds;                ///< In Program::thresholds: gate its start.
+  Items signals;                   ///< In Program::signal_items: fire at its completion.
 };
 
 struct Program {

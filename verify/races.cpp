@@ -8,8 +8,8 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMaxListed = std::size_t{1} << 26;   // Accesses held at a time.
-constexpr std::uint64_t kMaxInstancePairs = 10'000'000;    // Racing instance pairs looked at.
+constexpr std::size_t kMaxListed = std::size_t{1} << 26;  // Accesses held at a time.
+constexpr std::uint64_t kMaxInstancePairs = 10'000'000;   // Racing instance pairs looked at.
 
 bool writes(AccessKind kind) { return kind != AccessKind::kRead; }
 
@@ -17,7 +17,12 @@ class RaceLister {
  public:
   RaceLister(const Program& program, const Walk& walk, const Order& order,
              const Footprints& footprints, const PointMarks& racy, std::size_t limit)
-      : program_(program), walk_(walk), order_(order), footprints_(footprints), racy_(racy), limit_(limit) {}
+      : program_(program),
+        walk_(walk),
+        order_(order),
+        footprints_(footprints),
+        racy_(racy),
+        limit_(limit) {}
 
   RaceList run() {
     select();
@@ -26,7 +31,8 @@ class RaceLister {
       // As many racy points at a time as fit into memory.
       std::size_t end = begin;
       std::size_t listed = 0;
-      while (end < points && (listed == 0 || listed + load_[end] <= kMaxListed)) listed += load_[end++];
+      while (end < points && (listed == 0 || listed + load_[end] <= kMaxListed))
+        listed += load_[end++];
       list(begin, end);
       begin = racy_.first(end, points);
     }
@@ -51,7 +57,8 @@ class RaceLister {
   }
 
   template <typename Visit>
-  void for_each_racy(const AccessInstance& a, std::size_t low, std::size_t high, Visit&& visit) const {
+  void for_each_racy(const AccessInstance& a, std::size_t low, std::size_t high,
+                     Visit&& visit) const {
     for (const Run& run : footprints_.runs(a)) {
       const std::size_t end = std::min<std::size_t>(run.end, high);
       for (std::size_t point = racy_.first(std::max<std::size_t>(run.begin, low), end); point < end;
@@ -78,9 +85,10 @@ class RaceLister {
       const std::size_t from = first[point - begin];
       const std::size_t size = first[point - begin + 1] - from;
       if (size == 0) continue;
-      const bool same = size == last_size && std::equal(listed.begin() + static_cast<std::ptrdiff_t>(from),
-                                                        listed.begin() + static_cast<std::ptrdiff_t>(from + size),
-                                                        listed.begin() + static_cast<std::ptrdiff_t>(last));
+      const bool same =
+          size == last_size && std::equal(listed.begin() + static_cast<std::ptrdiff_t>(from),
+                                          listed.begin() + static_cast<std::ptrdiff_t>(from + size),
+                                          listed.begin() + static_cast<std::ptrdiff_t>(last));
       last = from;
       last_size = size;
       if (!same) at_point(listed.data() + from, size);
@@ -90,8 +98,8 @@ class RaceLister {
   /// Accesses of one chain and class so far.
   struct Line {
     std::uint32_t chain = 0;
-    std::uint32_t kind = 0;                  ///< 0 reads, 1 writes and clobbers, 2 + u accumulates.
-    std::vector<std::uint32_t> accesses;     ///< Positions in the chain do not descend.
+    std::uint32_t kind = 0;               ///< 0 reads, 1 writes and clobbers, 2 + u accumulates.
+    std::vector<std::uint32_t> accesses;  ///< Positions in the chain do not descend.
   };
 
   static std::uint32_t class_of(const AccessInstance& a) {
@@ -130,7 +138,8 @@ class RaceLister {
     const AccessInstance& earlier = x.cmd < y.cmd ? x : y;
     const AccessInstance& later = x.cmd < y.cmd ? y : x;
     const Clashes clash = !writes(earlier.kind) ? 1 : !writes(later.kind) ? 2 : 4;
-    const auto key = std::pair(program_.instances[earlier.cmd].op, program_.instances[later.cmd].op);
+    const auto key =
+        std::pair(program_.instances[earlier.cmd].op, program_.instances[later.cmd].op);
     auto at = result_.pairs.find(key);
     if (at == result_.pairs.end()) {
       if (result_.pairs.size() >= limit_) {
@@ -141,8 +150,9 @@ class RaceLister {
     }
     RacingPair& pair = at->second;
     const Clashes lowest = static_cast<Clashes>(pair.clashes & -pair.clashes);
-    const bool better = pair.clashes == 0 || clash < lowest ||
-                        (clash == lowest && std::pair(earlier.cmd, later.cmd) < std::pair(pair.first, pair.second));
+    const bool better =
+        pair.clashes == 0 || clash < lowest ||
+        (clash == lowest && std::pair(earlier.cmd, later.cmd) < std::pair(pair.first, pair.second));
     if (better) {
       pair.first = earlier.cmd;
       pair.second = later.cmd;

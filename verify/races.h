@@ -23,7 +23,8 @@ using Clashes = std::uint8_t;
 
 struct RacingPair {
   Clashes clashes = 0;
-  Cmd first = kNoCmd, second = kNoCmd;  ///< The first instances, in program order, of the lowest bit.
+  Cmd first = kNoCmd,
+      second = kNoCmd;  ///< The first instances, in program order, of the lowest bit.
 };
 
 /// By the two ops, in program order of their instances.

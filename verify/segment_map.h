@@ -2,10 +2,11 @@
 //
 // Problem: sweeps look up and overwrite ranges of addresses 10^6 times; a tree of intervals costs
 //   seconds in cache misses.
-// Idea: addresses are compressed to points beforehand, so the intervals are a bit set of their first
+// Idea: addresses are compressed to points beforehand, so the intervals are a bit set of their
+// first
 //   points with summary levels of 64 (a lookup of the interval around a point reads one word a
-//   level) and a flat array of states. Overwriting a range removes the starts inside it, so a start is
-//   paid for when it is made.
+//   level) and a flat array of states. Overwriting a range removes the starts inside it, so a start
+//   is paid for when it is made.
 // Cost: O(log_64 n) a lookup, amortised O(1) an interval visited. Memory n * (sizeof(State) + 1/8).
 // Tested by tests/unit/verify/segment_map_test.cpp.
 #pragma once
@@ -28,7 +29,9 @@ class PointSet {
     }
   }
 
-  bool contains(std::size_t point) const { return (levels_[0][point / 64] >> (point % 64) & 1) != 0; }
+  bool contains(std::size_t point) const {
+    return (levels_[0][point / 64] >> (point % 64) & 1) != 0;
+  }
 
   void insert(std::size_t point) {
     for (auto& level : levels_) {
@@ -100,8 +103,8 @@ class SegmentMap {
     states_[0] = initial;
   }
 
-  /// Calls visit(begin, end, State&) for the intervals that make up [begin, end), in order; they are
-  /// split so that none reaches outside.
+  /// Calls visit(begin, end, State&) for the intervals that make up [begin, end), in order; they
+  /// are split so that none reaches outside.
   template <typename Visit>
   void visit(std::size_t begin, std::size_t end, Visit&& visit) {
     if (begin >= end) return;

@@ -50,8 +50,8 @@ struct Bytes {
 
 class Sweeper {
  public:
-  Sweeper(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints,
-          const Expected& expected, Versions& versions)
+  Sweeper(const Program& program, const Walk& walk, const Order& order,
+          const Footprints& footprints, const Expected& expected, Versions& versions)
       : program_(program),
         walk_(walk),
         order_(order),
@@ -164,7 +164,8 @@ class Sweeper {
     const auto limit = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * kept_.size()));
     std::uint32_t list = kNil;
     for (std::size_t k = kept_.size(); k > 0; --k) {
-      members_.push_back({kept_[k - 1], list, static_cast<std::uint32_t>(kept_.size() - k + 1), limit});
+      members_.push_back(
+          {kept_[k - 1], list, static_cast<std::uint32_t>(kept_.size() - k + 1), limit});
       list = static_cast<std::uint32_t>(members_.size() - 1);
     }
     return list;
@@ -174,10 +175,12 @@ class Sweeper {
     const std::uint32_t id = footprints_.index_of(a);
     if (a.keeps_initial) {
       for (const Run& run : footprints_.runs(a)) {
-        bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
-          const ByteRange range{address(begin), address(end)};
-          if (bytes.version != kInitialVersion) suspect(id, begin, end, range, kInitialVersion, bytes.version);
-        });
+        bytes_.look(run.begin, run.end,
+                    [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+                      const ByteRange range{address(begin), address(end)};
+                      if (bytes.version != kInitialVersion)
+                        suspect(id, begin, end, range, kInitialVersion, bytes.version);
+                    });
       }
       return;
     }
@@ -200,7 +203,8 @@ class Sweeper {
           ++piece;
         }
       });
-      while (piece != pieces.end() && piece->end <= run.family_end && piece->begin >= run.family_begin) {
+      while (piece != pieces.end() && piece->end <= run.family_end &&
+             piece->begin >= run.family_begin) {
         ++piece;
       }
     }

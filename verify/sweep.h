@@ -1,13 +1,15 @@
 // verify/sweep.h -- which bytes race, and which reads find another version than they mean.
 //
-// Problem: a race is a pair of conflicting accesses that happens-before does not order; all pairs are
+// Problem: a race is a pair of conflicting accesses that happens-before does not order; all pairs
+// are
 //   too many.
-// Idea: walk a linear extension of happens-before. On a byte the accesses form groups of what does not
-//   conflict: reads, commuting accumulates, single writes. If every access is ordered after the whole
-//   group before its own, then all conflicting pairs are ordered, by composition; so a byte on which
-//   some pair races shows it between neighbouring groups. Of a group only the last member of each chain
-//   counts. On a byte without a race the order of accesses is the same in every run, so what a read
-//   finds there is what the walk wrote last.
+// Idea: walk a linear extension of happens-before. On a byte the accesses form groups of what does
+// not
+//   conflict: reads, commuting accumulates, single writes. If every access is ordered after the
+//   whole group before its own, then all conflicting pairs are ordered, by composition; so a byte
+//   on which some pair races shows it between neighbouring groups. Of a group only the last member
+//   of each chain counts. On a byte without a race the order of accesses is the same in every run,
+//   so what a read finds there is what the walk wrote last.
 // Cost: O(accesses * chains in a group), amortised, plus the intervals that accesses are cut into.
 // Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
 #pragma once
@@ -42,7 +44,9 @@ class PointMarks {
   /// The least marked point in `[begin, end)`, or `end`.
   std::size_t first(std::size_t begin, std::size_t end) const { return first(begin, end, 0); }
   /// The least point in `[begin, end)` that is not marked, or `end`.
-  std::size_t first_not(std::size_t begin, std::size_t end) const { return first(begin, end, ~std::uint64_t{0}); }
+  std::size_t first_not(std::size_t begin, std::size_t end) const {
+    return first(begin, end, ~std::uint64_t{0});
+  }
 
  private:
   std::size_t first(std::size_t begin, std::size_t end, std::uint64_t flip) const;

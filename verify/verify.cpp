@@ -45,7 +45,8 @@ class Verifier {
     }
     if (consumes_) {
       findings_.add_not_proven(
-          "A wait takes from a semaphore (\"consume\"): which wait gets which signal is a choice of the "
+          "A wait takes from a semaphore (\"consume\"): which wait gets which signal is a choice "
+          "of the "
           "run, and clocks alone do not decide that.",
           "decide it by exploration or SMT, or use a timeline semaphore");
     }
@@ -59,7 +60,8 @@ class Verifier {
   void choose_iterations() {
     const std::uint64_t ops = std::max<std::uint64_t>(plan_.ops.size(), 1);
     const std::uint64_t most = std::max<std::uint64_t>(options_.max_instances / ops, 1);
-    const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, kMaxSampleIterations));
+    const auto limit =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(most, kMaxSampleIterations));
     if (!plan_.iterations) {
       iterations_ = sample_iterations(plan_, limit);
       findings_.add_not_proven(
@@ -73,18 +75,19 @@ class Verifier {
       return;
     }
     iterations_ = sample_iterations(plan_, limit);
-    findings_.add_not_proven(
-        "Unrolling " + std::to_string(*plan_.iterations) + " iterations of " +
-            std::to_string(plan_.ops.size()) + " ops passes the limit of " +
-            std::to_string(options_.max_instances) + " command instances; the first " +
-            std::to_string(iterations_) + " iterations were looked at.",
-        "lower \"iterations\" or raise the limit");
+    findings_.add_not_proven("Unrolling " + std::to_string(*plan_.iterations) + " iterations of " +
+                                 std::to_string(plan_.ops.size()) + " ops passes the limit of " +
+                                 std::to_string(options_.max_instances) +
+                                 " command instances; the first " + std::to_string(iterations_) +
+                                 " iterations were looked at.",
+                             "lower \"iterations\" or raise the limit");
   }
 
   void choose_conditions() {
     conditions_.emplace(plan_, iterations_);
     const std::uint64_t instances = std::max<std::uint64_t>(iterations_ * plan_.ops.size(), 1);
-    const std::uint64_t most = std::min(kMaxCases, std::max<std::uint64_t>(options_.max_instances / instances, 2));
+    const std::uint64_t most =
+        std::min(kMaxCases, std::max<std::uint64_t>(options_.max_instances / instances, 2));
     const std::uint64_t booleans = conditions_->booleans();
     if (booleans < 63 && (std::uint64_t{1} << booleans) <= most) {
       condition_cases_ = std::uint64_t{1} << booleans;
@@ -92,8 +95,10 @@ class Verifier {
     }
     condition_cases_ = 0;
     findings_.add_not_proven(
-        std::to_string(booleans) + " conditions (counted once per iteration unless \"per\": \"run\") have "
-            "more assignments than the " + std::to_string(most) + " that are enumerated.",
+        std::to_string(booleans) +
+            " conditions (counted once per iteration unless \"per\": \"run\") have "
+            "more assignments than the " +
+            std::to_string(most) + " that are enumerated.",
         "use fewer conditions or iterations, or mark them \"per\": \"run\"");
   }
 
@@ -110,13 +115,15 @@ class Verifier {
     }
     const SymbolId unbounded = symbols_.unbounded();
     if (unbounded != kNone<SymbolId>) {
-      findings_.add_not_proven("Symbol `" + std::string(plan_.symbols[unbounded].name) +
-                                   "` has no \"max\": the plan was looked at for its least values only.",
-                               "give the symbol a \"max\"");
+      findings_.add_not_proven(
+          "Symbol `" + std::string(plan_.symbols[unbounded].name) +
+              "` has no \"max\": the plan was looked at for its least values only.",
+          "give the symbol a \"max\"");
     } else {
-      findings_.add_not_proven("The symbols have more values than the " + std::to_string(most) +
-                                   " that are enumerated; their least and greatest ones were looked at.",
-                               "narrow the symbols, or raise their \"multiple_of\"");
+      findings_.add_not_proven(
+          "The symbols have more values than the " + std::to_string(most) +
+              " that are enumerated; their least and greatest ones were looked at.",
+          "narrow the symbols, or raise their \"multiple_of\"");
     }
     return symbols_.corners();
   }
@@ -126,13 +133,13 @@ class Verifier {
     if (!layout.ok()) {
       std::string where;
       for (const SymbolValue& v : symbols_.values(valuation)) {
-        where += (where.empty() ? " for " : ", ") + std::string(plan_.symbols[v.symbol].name) + " = " +
-                 std::to_string(v.value);
+        where += (where.empty() ? " for " : ", ") + std::string(plan_.symbols[v.symbol].name) +
+                 " = " + std::to_string(v.value);
       }
       const Diagnostic& error = layout.errors().front();
-      findings_.add_not_proven("The plan has no layout" + where + ": " + error.message + " (at " +
-                                   error.pointer + ").",
-                               "bound the symbols so that every size makes sense");
+      findings_.add_not_proven(
+          "The plan has no layout" + where + ": " + error.message + " (at " + error.pointer + ").",
+          "bound the symbols so that every size makes sense");
       return;
     }
     const std::vector<SymbolValue> values = symbols_.values(valuation);
@@ -157,8 +164,9 @@ class Verifier {
       return;
     }
     if (program.bad_value) {
-      findings_.add_not_proven("A semaphore's value is negative or passes 64 bits in some iteration.",
-                               "keep the values of signals and waits within range");
+      findings_.add_not_proven(
+          "A semaphore's value is negative or passes 64 bits in some iteration.",
+          "keep the values of signals and waits within range");
       return;
     }
     const Walk run = walk(program);
@@ -176,8 +184,8 @@ class Verifier {
     stats_.pairs_checked += swept.pairs_checked;
 
     Witnesses witnesses(program, run, order);
-    const CaseView view{program,   run, *footprints, versions, witnesses, conditions_->values(conditions),
-                        symbols};
+    const CaseView view{
+        program, run, *footprints, versions, witnesses, conditions_->values(conditions), symbols};
     if (!run.all_completed) findings_.add_deadlock(view);
     if (swept.has_race) {
       const RaceList races =
@@ -211,14 +219,17 @@ class Verifier {
       bool waits = op.kind == OpKind::kWait;
       for (const Wait& wait : plan_.waits_of(op)) waits = waits || wait.kind == WaitKind::kEvent;
       if (waits && !bound_.empty() && !bound_[index(id)] && ++warnings <= kMaxWarnings) {
-        findings_.add_warning(id, "`" + std::string(op.name) +
-                                      "` waits for an event that nothing records or signals before it: "
-                                      "the wait orders nothing.",
+        findings_.add_warning(id,
+                              "`" + std::string(op.name) +
+                                  "` waits for an event that nothing records or signals before it: "
+                                  "the wait orders nothing.",
                               "record the event before the wait, or remove the wait");
       }
       if (op.kind == OpKind::kRecord && !waited[index(op.event)] && ++warnings <= kMaxWarnings) {
-        findings_.add_warning(id, "`" + std::string(op.name) + "` records event `" +
-                                      std::string(plan_.events[op.event]) + "`, which nothing waits for.",
+        findings_.add_warning(id,
+                              "`" + std::string(op.name) + "` records event `" +
+                                  std::string(plan_.events[op.event]) +
+                                  "`, which nothing waits for.",
                               "remove the record, or wait for the event");
       }
     }

@@ -15,9 +15,9 @@ struct HbOptions {
                                              ///< and symbol values; more is MV201.
 };
 
-/// Decides `plan` by clocks alone (docs/semantics.md). Exact for every plan without consuming waits,
-/// unbounded iterations or symbols without a bound; what it cannot decide exactly is *unknown* with
-/// MV201 naming the feature or limit. All tensors must be placed.
+/// Decides `plan` by clocks alone (docs/semantics.md). Exact for every plan without consuming
+/// waits, unbounded iterations or symbols without a bound; what it cannot decide exactly is
+/// *unknown* with MV201 naming the feature or limit. All tensors must be placed.
 EngineResult verify_happens_before(const Plan& plan, const HbOptions& options);
 
 }  // namespace memverify

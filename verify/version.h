@@ -1,8 +1,9 @@
 // verify/version.h -- what a byte holds: the write that made it and the accumulates since.
 //
 // A version is a number. Equal numbers mean equal contents: the accumulates of a version are kept
-// sorted by program order and shared (hash consing), so the order in which they arrive does not matter.
-// Cost: O(1) a write; an accumulate in program order O(1), out of order O(accumulates since the write).
+// sorted by program order and shared (hash consing), so the order in which they arrive does not
+// matter. Cost: O(1) a write; an accumulate in program order O(1), out of order O(accumulates since
+// the write).
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ class Walker {
     parked_on_queue_.resize(plan_.queues.size());
     parked_on_semaphore_.resize(plan_.semaphores.size());
     for (SemaphoreId id : ids(plan_.semaphores)) {
-      reached_.push_back(plan_.semaphores[id].timeline ? program.layout->value(plan_.semaphores[id].initial)
-                                                       : 0);
+      reached_.push_back(
+          plan_.semaphores[id].timeline ? program.layout->value(plan_.semaphores[id].initial) : 0);
     }
   }
 
@@ -127,7 +127,8 @@ class Walker {
   bool may_complete(Cmd cmd, const Instance& instance) {
     if (std::ranges::find(held_, cmd) != held_.end()) return false;
     for (const Prefix& prefix : program_.prefixes_of(instance)) {
-      if (prefix.gates_completion && !prefix_allows(cmd, {prefix.queue, prefix.count, false})) return false;
+      if (prefix.gates_completion && !prefix_allows(cmd, {prefix.queue, prefix.count, false}))
+        return false;
     }
     return true;
   }
@@ -173,7 +174,8 @@ class Walker {
   std::uint32_t time_ = 0;
   std::vector<Cmd> woken_;
   std::vector<Cmd> parked_, next_parked_;  ///< Lists of commands parked on a command.
-  std::vector<std::uint32_t> prefix_done_, prefix_ops_done_;  ///< By queue: all before have completed.
+  std::vector<std::uint32_t> prefix_done_,
+      prefix_ops_done_;  ///< By queue: all before have completed.
   std::vector<std::vector<Cmd>> parked_on_queue_;
   std::vector<std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>>
       parked_on_semaphore_;
@@ -182,7 +184,8 @@ class Walker {
 
 }  // namespace
 
-Walk walk(const Program& program, std::span<const Cmd> held, const std::vector<std::uint8_t>* only) {
+Walk walk(const Program& program, std::span<const Cmd> held,
+          const std::vector<std::uint8_t>* only) {
   return Walker(program, held, only).run();
 }
 
@@ -218,7 +221,8 @@ std::vector<Blocked> blocked_commands(const Program& program, const Walk& walk) 
     }
     for (const Threshold& threshold : program.thresholds_of(instance)) {
       if (threshold.semaphore != kNone<SemaphoreId>) {
-        if (reached[index(threshold.semaphore)] < threshold.need) blocked.semaphore = threshold.semaphore;
+        if (reached[index(threshold.semaphore)] < threshold.need)
+          blocked.semaphore = threshold.semaphore;
       } else {
         const auto& ops = program.queue_ops[index(threshold.queue)];
         const auto done = std::count_if(ops.begin(), ops.begin() + threshold.ops,

@@ -1,0 +1,57 @@
+#include "verify/footprint.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/layout.h"
+#include "plan/reader.h"
+#include "verify/program.h"
+
+namespace memverify {
+namespace {
+
+constexpr const char* kRing = R"({"memverify": 1, "iterations": 3, "pools": [{"id": "hbm"}],
+  "queues": [{"id": "q"}],
+  "storages": [{"id": "ring", "pool": "hbm", "offset": [0, 64], "bytes": 64}],
+  "tensors": [{"id": "T", "storage": "ring", "offset": 0, "dtype": "f32", "shape": [4, 2], "strides": [4, 1]},
+              {"id": "row", "view_of": "T", "offset": 16, "bytes": 8}],
+  "ops": [{"id": "w", "queue": "q", "writes": ["T"]}, {"id": "r", "queue": "q", "reads": ["row"]}]})";
+
+class FootprintsOfARing : public testing::Test {
+ protected:
+  FootprintsOfARing()
+      : plan(read_plan(kRing, "ring.json").value()),
+        layout(Layout::make(plan, {}).value()),
+        program(make_program(plan, layout, ConditionCase(plan, 3), 3)) {}
+
+  Plan plan;
+  Layout layout;
+  Program program;
+};
+
+TEST_F(FootprintsOfARing, RotatingStoragesHaveOnePlaceASlotAndOneInstanceAnIteration) {
+  const Footprints footprints = *Footprints::make(program, 1000);
+  ASSERT_EQ(footprints.accesses().size(), 6U);
+  const AccessInstance& first = footprints.of(0)[0];
+  const AccessInstance& third = footprints.of(4)[0];
+  EXPECT_EQ(first.footprint, third.footprint);      // Iterations 0 and 2 share slot 0
+  EXPECT_NE(first.family_base, third.family_base);  // but are two instances.
+  EXPECT_EQ(footprints.runs(first).size(), 4U);     // Four rows with gaps.
+  EXPECT_EQ(footprints.address(footprints.runs(first)[0].begin), 0);
+  EXPECT_EQ(footprints.address(footprints.runs(footprints.of(2)[0])[0].begin), 64);
+}
+
+TEST_F(FootprintsOfARing, AViewLiesInTheFamilyOfItsRoot) {
+  const Footprints footprints = *Footprints::make(program, 1000);
+  const AccessInstance& write = footprints.of(0)[0];
+  const AccessInstance& read = footprints.of(1)[0];
+  EXPECT_EQ(write.family_base, read.family_base);
+  EXPECT_EQ(footprints.runs(write)[1].family_begin, footprints.runs(read)[0].family_begin);
+  EXPECT_EQ(footprints.first_overlap(write, read), (ByteRange{16, 24}));
+}
+
+TEST_F(FootprintsOfARing, TooManyRunsAreRefused) {
+  EXPECT_FALSE(Footprints::make(program, 3).has_value());
+}
+
+}  // namespace
+}  // namespace memverify

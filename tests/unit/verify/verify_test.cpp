@@ -1,0 +1,163 @@
+// The engine end to end on small plans: one rule, one behaviour each. The corpus and the agreement
+// tests cover the rest.
+#include "verify/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "plan/reader.h"
+
+namespace memverify {
+namespace {
+
+Plan plan_of(const std::string& ops, const std::string& rest = "") {
+  const std::string text = R"({"memverify": 1, "pools": [{"id": "hbm"}],
+    "queues": [{"id": "q"}, {"id": "r"}, {"id": "dma", "order": "issue"}, {"id": "pool", "order": "none"}],
+    "storages": [{"id": "s", "pool": "hbm", "offset": 0, "bytes": 64},
+                 {"id": "t", "pool": "hbm", "offset": 0, "bytes": 64},
+                 {"id": "u", "pool": "hbm", "offset": 64, "bytes": 64}],
+    "tensors": [{"id": "X", "storage": "s", "offset": 0, "bytes": 64},
+                {"id": "V", "view_of": "X", "offset": 32, "bytes": 32},
+                {"id": "Y", "storage": "t", "offset": 0, "bytes": 64},
+                {"id": "Z", "storage": "u", "offset": 0, "bytes": 64}],
+    "ops": [)" + ops + "]" +
+                           (rest.empty() ? "" : ", " + rest) + "}";
+  Result<Plan> plan = read_plan(text, "test.json");
+  if (!plan.ok()) ADD_FAILURE() << to_string(plan.errors().front());
+  return std::move(plan).value();
+}
+
+/// "MV101 a b; MV103 c d": every finding with its ops.
+std::string told(const Plan& plan, const EngineResult& result) {
+  std::string text;
+  for (const Finding& finding : result.findings) {
+    text += (text.empty() ? "" : "; ") + std::string(info(finding.rule).id);
+    for (OpId op : finding.ops) text += " " + std::string(plan.ops[op].name);
+  }
+  return text;
+}
+
+std::string verify(const Plan& plan) { return told(plan, verify_happens_before(plan, {})); }
+
+TEST(Verify, OrderOfAppearanceProvesNothing) {
+  const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "u", "queue": "q", "reads": ["V"], "writes": ["Z"]},
+    {"id": "v", "queue": "r", "writes": ["Y"]})");
+  EXPECT_EQ(verify(plan), "MV101 u v; MV103 w v");
+}
+
+TEST(Verify, AnEventOrdersTheReuse) {
+  const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "u", "queue": "q", "reads": ["V"], "writes": ["Z"], "signals": [{"event": "e"}]},
+    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"event": "e"}]})");
+  EXPECT_EQ(verify(plan), "");
+}
+
+TEST(Verify, ARaceNamesTheFirstClashingBytesAndTheAliasChain) {
+  const Plan plan =
+      plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "signals": [{"event": "e"}]},
+    {"id": "u", "queue": "q", "reads": ["V"]},
+    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"event": "e"}]})");
+  const EngineResult result = verify_happens_before(plan, {});
+  ASSERT_EQ(told(plan, result), "MV101 u v");
+  const Finding& finding = result.findings.front();
+  EXPECT_EQ(finding.bytes, (ByteRange{32, 64}));
+  ASSERT_EQ(finding.alias_chain.size(), 2U);
+  EXPECT_EQ(plan.tensors[finding.alias_chain[0]].name, "V");
+  EXPECT_EQ(plan.tensors[finding.alias_chain[1]].name, "X");
+  // w must complete; u and v start: no more is needed.
+  EXPECT_EQ(finding.witness.size(), 4U);
+}
+
+TEST(Verify, OnePairHasOneFindingUnderItsLowestRule) {
+  const Plan plan = plan_of(R"({"id": "a", "queue": "q", "reads": ["X"], "writes": ["X"]},
+    {"id": "b", "queue": "r", "reads": ["X"], "writes": ["X"]})",
+                            R"("inputs": ["X"], "outputs": ["X"])");
+  const EngineResult result = verify_happens_before(plan, {});
+  ASSERT_EQ(told(plan, result), "MV101 a b");
+  EXPECT_EQ(result.findings.front().also, (std::vector<Rule>{Rule::kRaw, Rule::kWaw}));
+}
+
+TEST(Verify, CompletionsOfAnIssueQueueMayReorder) {
+  const std::string reader = R"(, {"id": "u", "queue": "q", "reads": ["X"], "waits": [)";
+  const std::string loads = R"({"id": "x", "queue": "dma", "writes": ["X"]},
+    {"id": "z", "queue": "dma", "writes": ["Z"]})";
+  EXPECT_EQ(verify(plan_of(loads + reader + R"({"queue": "dma", "outstanding": 1}]})")),
+            "MV102 x u");
+  EXPECT_EQ(verify(plan_of(loads + reader + R"({"queue": "dma", "pending": 1}]})")), "");
+}
+
+TEST(Verify, ARecordOnAQueueWithoutOrderCollectsAllOfIt) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "x", "queue": "pool", "writes": ["X"]},
+    {"id": "z", "queue": "pool", "writes": ["Z"]},
+    {"id": "e", "kind": "record", "queue": "pool", "event": "e"},
+    {"id": "u", "queue": "q", "reads": ["X", "Z"], "waits": [{"event": "e"}]})")),
+            "");
+}
+
+TEST(Verify, AnOrderedOverwriteOfALiveValueIsAWrongVersion) {
+  const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "v", "queue": "q", "writes": ["Y"]},
+    {"id": "u", "queue": "q", "reads": ["V"]})");
+  EXPECT_EQ(verify(plan), "MV104 v u");
+}
+
+TEST(Verify, AClobberLeavesNothingOfValue) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "c", "queue": "q", "clobbers": [{"pool": "hbm", "offset": 60, "bytes": 8}]},
+    {"id": "u", "queue": "q", "reads": ["X"]})")),
+            "MV104 c u");
+}
+
+TEST(Verify, ADeadlockNamesWhoWaits) {
+  const Plan plan = plan_of(R"({"id": "a", "queue": "q", "writes": ["X"], "after": ["b"]},
+    {"id": "b", "queue": "r", "writes": ["Z"], "after": ["a"]})");
+  EXPECT_EQ(verify(plan), "MV111 a b; MV111 b a");
+}
+
+TEST(Verify, SyncsWithoutEffectAreWarnings) {
+  const Plan plan =
+      plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "waits": [{"event": "never"}]},
+    {"id": "e", "kind": "record", "queue": "q", "event": "unheard"})");
+  const EngineResult result = verify_happens_before(plan, {});
+  EXPECT_EQ(told(plan, result), "MV301 w; MV301 e");
+  EXPECT_EQ(result.verdict, Verdict::kSafe);
+}
+
+TEST(Verify, ConsumingWaitsAreNotGuessed) {
+  const Plan plan =
+      plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "signals": [{"semaphore": "n"}]},
+    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"semaphore": "n", "consume": true}]})",
+              R"("semaphores": [{"id": "n"}])");
+  EXPECT_EQ(verify(plan), "MV201");
+}
+
+TEST(Verify, TooManyConditionsAreNotGuessed) {
+  std::string ops;
+  std::string conditions;
+  for (int k = 0; k < 20; ++k) {
+    const std::string c = "c" + std::to_string(k);
+    conditions += (k == 0 ? "\"" : ", \"") + c + "\"";
+    ops += std::string(k == 0 ? "" : ", ") + R"({"id": ")" + c +
+           R"(", "queue": "q", "writes": ["X"], "when": {")" + c + R"(": true}})";
+  }
+  EXPECT_EQ(verify(plan_of(ops, "\"conditions\": [" + conditions + "]")), "MV201");
+}
+
+TEST(Verify, StopsAtTheLimitOfFindingsAndSaysSo) {
+  std::string ops;
+  for (int k = 0; k < 300; ++k) {
+    ops += std::string(k == 0 ? "" : ", ") + R"({"id": "w)" + std::to_string(k) +
+           R"(", "queue": "pool", "writes": ["X"]})";
+  }
+  const Plan plan = plan_of(ops);
+  const EngineResult result = verify_happens_before(plan, {.max_findings = 7});
+  EXPECT_EQ(result.findings.size(), 7U);
+  EXPECT_TRUE(result.stopped_at_max_findings);
+  EXPECT_EQ(result.verdict, Verdict::kUnsafe);
+}
+
+}  // namespace
+}  // namespace memverify
