@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/importers.h"
+#include "verify/verify.h"
 
 namespace memverify {
 namespace {
@@ -114,6 +115,42 @@ TEST(ImportStEdgeAi, OnlyConvolutionsThatStayBehindTheirInputWorkInPlace) {
   EXPECT_FALSE(
       in_place_ops(plan_of(edited(text, "forward_pw_sssa8_ch", "forward_pw", "forward_xx")))
           .contains("conv2d_1"));
+}
+
+TEST(ImportStEdgeAi, TheRealPlanIsSafe) {
+  for (const char* file : {"sww_c_info.json", "sww_c_graph.json"}) {
+    const EngineResult result = verify_happens_before(plan_of(corpus_file(file)), {});
+    EXPECT_EQ(result.verdict, Verdict::kSafe) << file;
+    EXPECT_TRUE(result.findings.empty()) << file;
+    EXPECT_GT(result.stats.pairs_checked, 0U) << file;
+  }
+}
+
+TEST(ImportStEdgeAi, ABufferMovedOntoALiveOneIsFound) {
+  // The scratch of conv2d_3 goes from byte 2592 to byte 0, where conv2d_3 finds its input.
+  const Plan plan = plan_of(edited(corpus_file("sww_c_info.json"),
+                                   "\"name\": \"conv2d_3_scratch0_array\"", ": 2592", ": 0"));
+  const EngineResult result = verify_happens_before(plan, {});
+  EXPECT_EQ(result.verdict, Verdict::kUnsafe);
+  ASSERT_EQ(result.findings.size(), 1U);
+  const Finding& finding = result.findings.front();
+  EXPECT_EQ(finding.rule, Rule::kInPlace);
+  EXPECT_EQ(plan.ops[finding.ops.at(0)].name, "conv2d_3");
+  ASSERT_EQ(finding.tensors.size(), 2U);
+  EXPECT_EQ(plan.tensors[finding.tensors[0]].name, "conv2d_2_output_array");
+  EXPECT_EQ(plan.tensors[finding.tensors[1]].name, "conv2d_3_scratch0_array");
+  EXPECT_EQ(finding.bytes, (ByteRange{0, 1242}));
+}
+
+TEST(ImportStEdgeAi, AnOutputThatSlidesTooFarIsFound) {
+  // Four bytes up, each row of conv2d_2's output reaches into the input row it is made from.
+  const std::string buffer = "\"name\": \"conv2d_2_output_array\"";
+  const Plan plan = plan_of(edited(corpus_file("sww_c_info.json"), buffer, ": 0", ": 4"));
+  const EngineResult result = verify_happens_before(plan, {});
+  EXPECT_EQ(result.verdict, Verdict::kUnsafe);
+  ASSERT_FALSE(result.findings.empty());
+  EXPECT_EQ(result.findings.front().rule, Rule::kInPlace);
+  EXPECT_EQ(plan.ops[result.findings.front().ops.at(0)].name, "conv2d_2");
 }
 
 TEST(ImportStEdgeAi, SaysWhatItTakesForGranted) {
