@@ -75,8 +75,8 @@ std::string_view PlanBuilder::Impl::declare(NameKind kind, std::string_view name
     id = static_cast<std::uint32_t>(next);
   } else {
     fail("id.duplicate",
-         "a " + std::string(memverify::name(kind)) + " with the id " + quoted(name) +
-             " exists already, at " + json_pointer({section, id}),
+         with_article(kind) + " with the id " + quoted(name) + " exists already, at " +
+             json_pointer({section, id}),
          json_pointer({section, next, "id"}));
   }
   return names.text(string);
@@ -99,6 +99,24 @@ PlanBuilder::PlanBuilder() : impl_(std::make_unique<Impl>()) {}
 PlanBuilder::PlanBuilder(PlanBuilder&&) noexcept = default;
 PlanBuilder& PlanBuilder::operator=(PlanBuilder&&) noexcept = default;
 PlanBuilder::~PlanBuilder() = default;
+
+void PlanBuilder::expect_text(std::size_t bytes) {
+  constexpr std::size_t kWorthIt = std::size_t{1} << 20;
+  constexpr std::size_t kBytesPerThing = 100;
+  if (bytes < kWorthIt) return;
+  const std::size_t things = bytes / kBytesPerThing;
+  Plan& plan = impl_->plan;
+  plan.storages.reserve(things);
+  plan.tensors.reserve(things);
+  plan.ops.reserve(things);
+  plan.accesses.reserve(2 * things);
+  plan.waits.reserve(things);
+  plan.signals.reserve(things);
+  plan.afters.reserve(things);
+  plan.exprs.reserve(2 * things);
+  for (std::vector<std::uint32_t>& ids : impl_->by_string) ids.reserve(things);
+  impl_->names.reserve(things);
+}
 
 void PlanBuilder::set_name(std::string_view name) { impl_->plan.name = impl_->keep(name); }
 
@@ -264,6 +282,8 @@ void PlanBuilder::Impl::check_tensor_form(const TensorSpec& spec, std::size_t ne
 
 void PlanBuilder::add_tensor(const TensorSpec& spec) {
   Table<TensorId, Tensor>& tensors = impl_->plan.tensors;
+  impl_->names.prefetch(spec.name);
+  impl_->names.prefetch(spec.storage.empty() ? spec.view_of : spec.storage);
   impl_->check_tensor_form(spec, tensors.size());
   Tensor tensor;
   tensor.name = impl_->declare(NameKind::kTensor, spec.name, tensors.size(), "tensors");

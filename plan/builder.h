@@ -1,8 +1,8 @@
 // plan/builder.h -- the only way to make a Plan.
 //
 // Things are added by name, in any order (an op may name a tensor that is added later); `build`
-// resolves every name, checks everything that does not depend on symbol values, and returns the plan
-// or *all* independent errors, each with the JSON pointer that the thing has in a plan file.
+// resolves every name, checks everything that does not depend on symbol values, and returns the
+// plan or *all* independent errors, each with the JSON pointer that the thing has in a plan file.
 //
 //   PlanBuilder b;
 //   b.add_pool({.name = "hbm"});
@@ -15,6 +15,7 @@
 // Strings are copied; specs may be reused. Cost: linear in what is added, one hash look-up a name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -68,8 +69,8 @@ struct SemaphoreSpec {
 struct StorageSpec {
   std::string_view name;
   std::string_view pool;
-  std::vector<ExprSpec> slots;  ///< At least one offset.
-  bool slots_are_array = false; ///< Written `[…]`: pointers then end in `/offset/k`.
+  std::vector<ExprSpec> slots;   ///< At least one offset.
+  bool slots_are_array = false;  ///< Written `[…]`: pointers then end in `/offset/k`.
   ExprSpec bytes = std::int64_t{0};
 };
 
@@ -162,6 +163,10 @@ class PlanBuilder {
   PlanBuilder(PlanBuilder&&) noexcept;
   PlanBuilder& operator=(PlanBuilder&&) noexcept;
   ~PlanBuilder();
+
+  /// A hint: what follows takes about `bytes` bytes in a plan file. Costs address space only, and
+  /// saves the copies and page faults of growing arrays.
+  void expect_text(std::size_t bytes);
 
   void set_name(std::string_view name);
   void set_iterations(std::int64_t iterations);  ///< >= 1.

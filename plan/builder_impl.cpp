@@ -25,14 +25,22 @@ std::pair<std::ptrdiff_t, std::uint64_t> place(const Diagnostic& error) {
   std::string_view rest = std::string_view(error.pointer).substr(error.pointer.empty() ? 0 : 1);
   const std::string_view section = rest.substr(0, rest.find('/'));
   rest.remove_prefix(std::min(rest.size(), section.size() + 1));
+  const std::string_view item = rest.substr(0, rest.find('/'));
   std::uint64_t number = 0;
-  std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  const char* end = item.data() + item.size();
+  if (std::from_chars(item.data(), end, number).ptr != end) number = 0;  // A key: as it came.
   return {std::ranges::find(kSections, section) - kSections.begin(), number};
 }
 
 }  // namespace
 
 std::string_view name(NameKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+std::string with_article(NameKind kind) {
+  const std::string_view word = name(kind);
+  const bool vowel = std::string_view("aeio").find(word.front()) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(word);
+}
 
 std::string unknown_word(std::string_view what, std::string_view word,
                          std::span<const std::string_view> words) {
@@ -63,7 +71,7 @@ void PlanBuilder::Impl::unknown_name(NameKind kind, StringId name, std::string p
   } else {
     for (std::size_t other = 0; other < kNameKinds; ++other) {
       if (find(static_cast<NameKind>(other), index(name)) == kNoId) continue;
-      message += "; it is the id of a different thing: " + std::string(kKindNames[other]);
+      message += "; it is the id of " + with_article(static_cast<NameKind>(other));
       break;
     }
   }

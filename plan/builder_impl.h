@@ -38,7 +38,8 @@ enum class NameKind : std::uint8_t {
   kOp
 };
 inline constexpr std::size_t kNameKinds = 10;
-std::string_view name(NameKind kind);  ///< "symbol", …
+std::string_view name(NameKind kind);     ///< "symbol", …
+std::string with_article(NameKind kind);  ///< "a symbol", "an op".
 
 /// "unknown order `seriel`; did you mean `serial`?", or the list of what is known.
 std::string unknown_word(std::string_view what, std::string_view word,

@@ -12,6 +12,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "plan/words.h"
+
 namespace memverify {
 namespace {
 
@@ -195,7 +197,7 @@ class ExprParser {
     }
     const std::optional<SymbolId> symbol = symbol_(word);
     if (!symbol) {
-      return fail_at(begin, "unknown symbol \"" + std::string(word) + "\"", "expr.symbol");
+      return fail_at(begin, "unknown symbol " + quoted(word), "expr.symbol");
     }
     code_.push_back({Code::kSymbol, index(*symbol)});
   }

@@ -155,8 +155,11 @@ class Layout::Maker {
     out.slots.begin = static_cast<std::uint32_t>(layout_.slot_offsets_.size());
     SlotBounds bounds{kMax, std::numeric_limits<std::int64_t>::min()};
     for (const Expr offset : Plan::slice(plan_.exprs, storage.slots)) {
-      const std::int64_t slot = value(offset, at("offset"));
-      if (!add(slot, out.bytes)) overflow(at("offset"));
+      std::int64_t slot = value(offset, at("offset"));
+      if (!add(slot, out.bytes)) {
+        overflow(at("offset"));
+        slot = 0;  // Reported once, not again for every tensor.
+      }
       layout_.slot_offsets_.push_back(slot);
       bounds = {std::min(bounds.least, slot), std::max(bounds.greatest, slot)};
     }

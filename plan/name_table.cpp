@@ -1,6 +1,7 @@
 #include "plan/name_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -50,8 +51,19 @@ std::string_view NameArena::store(std::string_view text) {
 NameTable::NameTable()
     : arena_(std::make_shared<NameArena>()), slots_(1024, Slot{0, kNone<StringId>}) {}
 
+void NameTable::reserve(std::size_t names) {
+  texts_.reserve(names);
+  // Slots are touched at once, so rather a few too small than too large.
+  const std::size_t slots = std::bit_floor(names);
+  if (slots > slots_.size()) grow(slots);
+}
+
+void NameTable::prefetch(std::string_view text) const noexcept {
+  __builtin_prefetch(&slots_[hash_of(text) & (slots_.size() - 1)], 1);
+}
+
 StringId NameTable::intern(std::string_view text) {
-  if ((texts_.size() + 1) * 3 > slots_.size() * 2) grow();
+  if ((texts_.size() + 1) * 3 > slots_.size() * 2) grow(slots_.size() * 2);
   const std::uint32_t hash = hash_of(text);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;
@@ -64,8 +76,8 @@ StringId NameTable::intern(std::string_view text) {
   return slots_[at].id;
 }
 
-void NameTable::grow() {
-  std::vector<Slot> old(slots_.size() * 2, Slot{0, kNone<StringId>});
+void NameTable::grow(std::size_t slots) {
+  std::vector<Slot> old(slots, Slot{0, kNone<StringId>});
   old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {

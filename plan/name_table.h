@@ -34,8 +34,13 @@ class NameTable {
  public:
   NameTable();
   StringId intern(std::string_view text);
+  /// Starts loading what `intern(text)` will look at. In a large table nearly every look-up misses
+  /// the caches; announcing the names of an op before the first is interned overlaps the misses.
+  void prefetch(std::string_view text) const noexcept;
   std::string_view text(StringId id) const noexcept { return texts_[id]; }
   std::size_t size() const noexcept { return texts_.size(); }
+  /// A hint that about `names` different strings will follow.
+  void reserve(std::size_t names);
   /// Owner of every text; outlives the table.
   std::shared_ptr<const NameArena> arena() const { return arena_; }
 
@@ -44,7 +49,7 @@ class NameTable {
     std::uint32_t hash;
     StringId id;  ///< kNone: free.
   };
-  void grow();
+  void grow(std::size_t slots);
 
   std::shared_ptr<NameArena> arena_;
   Table<StringId, std::string_view> texts_;

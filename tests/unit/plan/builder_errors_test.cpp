@@ -1,0 +1,494 @@
+// One test per kind of mistake: what is reported, and where.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "plan/builder.h"
+
+namespace memverify {
+namespace {
+
+// A small good plan, then what `change` adds to it; the errors as "id pointer" lines.
+std::string errors_of(const std::function<void(PlanBuilder&)>& change) {
+  PlanBuilder b;
+  b.add_symbol({.name = "n", .max = 64});
+  b.add_condition({.name = "training"});
+  b.add_pool({.name = "hbm"});
+  b.add_queue({.name = "q"});
+  b.add_semaphore({.name = "count"});
+  b.add_semaphore({.name = "time", .kind = "timeline"});
+  b.add_storage({.name = "s", .pool = "hbm", .slots = {0}, .bytes = 64});
+  b.add_tensor({.name = "x", .storage = "s", .bytes = 64});
+  b.add_tensor({.name = "y", .storage = "s", .bytes = 64});
+  b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "x"}}});
+  change(b);
+  const Result<Plan> result = std::move(b).build();
+  if (result.ok()) return "";
+  std::string text;
+  for (const Diagnostic& error : result.errors()) text += error.id + " " + error.pointer + "\n";
+  return text;
+}
+
+// The errors of one more op, which is the plan's second.
+std::string op_errors(OpSpec spec) {
+  if (spec.name.empty()) spec.name = "o";
+  return errors_of([&](PlanBuilder& b) { b.add_op(spec); });
+}
+
+// The errors of one more tensor, which is the plan's third.
+std::string tensor_errors(TensorSpec spec) {
+  spec.name = "t";
+  return errors_of([&](PlanBuilder& b) { b.add_tensor(spec); });
+}
+
+TEST(BuilderErrors, NoneInAGoodPlan) {
+  EXPECT_EQ(errors_of([](PlanBuilder&) {}), "");
+}
+
+TEST(BuilderErrors, IdsAreNotEmptyAndUniqueWithinTheirKind) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_pool({.name = "hbm"});
+              b.add_pool({.name = ""});
+              b.add_condition({.name = "training"});
+              b.add_queue({.name = "hbm"});
+              b.add_queue({.name = "q"});
+              b.add_semaphore({.name = "time"});
+              b.add_storage({.name = "s", .pool = "hbm", .slots = {0}});
+              b.add_tensor({.name = "x", .storage = "s", .bytes = 4});
+              b.add_op({.name = "w", .queue = "q"});
+              b.add_symbol({.name = "n"});
+            }),
+            "id.duplicate /symbols/n\n"
+            "id.duplicate /conditions/1/id\n"
+            "id.duplicate /pools/1/id\n"
+            "id.empty /pools/2/id\n"
+            "id.duplicate /queues/2/id\n"
+            "id.duplicate /semaphores/2/id\n"
+            "id.duplicate /storages/1/id\n"
+            "id.duplicate /tensors/2/id\n"
+            "id.duplicate /ops/1/id\n");
+}
+
+TEST(BuilderErrors, EveryNameMustExist) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_storage({.name = "u", .pool = "?", .slots = {0}});
+              b.add_tensor({.name = "t", .storage = "?", .bytes = 4});
+              b.add_tensor({.name = "v", .view_of = "?", .bytes = 4});
+              b.add_tensor({.name = "one", .bytes = 4, .pools = {"?"}});
+              b.add_tensor({.name = "two", .bytes = 4, .pools = {"hbm", "?"}});
+              b.add_input("?");
+              b.add_constant("?");
+              b.add_donated("?");
+              b.add_output({.tensor = "?"});
+              b.add_output({.tensor = "x", .from = "?"});
+              b.set_peak_bytes("a/b", 1);
+            }),
+            "pool.unknown /storages/1/pool\n"
+            "storage.unknown /tensors/2/storage\n"
+            "tensor.unknown /tensors/3/view_of\n"
+            "pool.unknown /tensors/4/pool\n"
+            "pool.unknown /tensors/5/pool/1\n"
+            "tensor.unknown /inputs/0\n"
+            "tensor.unknown /constants/0\n"
+            "tensor.unknown /donated/0\n"
+            "tensor.unknown /outputs/0\n"
+            "op.unknown /outputs/1/from\n"
+            "pool.unknown /peak_bytes/a~1b\n");
+  EXPECT_EQ(op_errors({.queue = "?",
+                       .reads = {{.tensor = "x"}, {.tensor = "?"}, {.tensor = "x", .from = "?"}},
+                       .writes = {{.tensor = "?"}},
+                       .accumulates = {{.tensor = "?"}},
+                       .clobbers = {{.tensor = "?"}, {.pool = "?"}},
+                       .in_place = {{"?", "?"}},
+                       .after = {{"w"}, {"?"}},
+                       .waits = {{.kind = WaitKind::kEvent, .target = "any"},
+                                 {.kind = WaitKind::kSemaphore, .target = "?"},
+                                 {.kind = WaitKind::kPending, .target = "?"}},
+                       .signals = {{.semaphore = "?"}},
+                       .when = {{"?"}}}),
+            "queue.unknown /ops/1/queue\n"
+            "tensor.unknown /ops/1/reads/1\n"
+            "op.unknown /ops/1/reads/2/from\n"
+            "tensor.unknown /ops/1/writes/0\n"
+            "tensor.unknown /ops/1/accumulates/0\n"
+            "tensor.unknown /ops/1/clobbers/0\n"
+            "pool.unknown /ops/1/clobbers/1/pool\n"
+            "semaphore.unknown /ops/1/waits/1/semaphore\n"
+            "queue.unknown /ops/1/waits/2/queue\n"
+            "semaphore.unknown /ops/1/signals/0/semaphore\n"
+            "op.unknown /ops/1/after/1\n"
+            "tensor.unknown /ops/1/in_place/0/0\n"
+            "tensor.unknown /ops/1/in_place/0/1\n"
+            "condition.unknown /ops/1/when/?\n");
+  EXPECT_EQ(op_errors({.kind = "barrier", .queues = {"q", "?"}}),
+            "queue.unknown /ops/1/queues/1\n");
+  EXPECT_EQ(op_errors({.kind = "free", .queue = "q", .storage = "?"}),
+            "storage.unknown /ops/1/storage\n");
+  EXPECT_EQ(op_errors({.kind = "host_wait",
+                       .wait_for = WaitSpec{.kind = WaitKind::kQueue, .target = "?"}}),
+            "queue.unknown /ops/1/for/queue\n");
+}
+
+TEST(BuilderErrors, WordsMustBeKnown) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_condition({.name = "c", .per = "runs"});
+              b.add_queue({.name = "r", .order = "seriel"});
+              b.add_semaphore({.name = "m", .kind = "binary"});
+              b.add_tensor({.name = "t", .storage = "s", .dtype = "float32", .shape = {{4}}});
+              b.add_op({.name = "o", .kind = "veiw"});
+              b.add_op({.name = "p", .queue = "q", .skipped = "dropp", .runs = "firts"});
+            }),
+            "condition.per /conditions/1/per\n"
+            "queue.order /queues/1/order\n"
+            "semaphore.kind /semaphores/2/kind\n"
+            "tensor.dtype /tensors/2/dtype\n"
+            "op.kind /ops/1/kind\n"
+            "op.skipped /ops/2/skipped\n"
+            "op.runs /ops/2/runs\n");
+}
+
+TEST(BuilderErrors, NumbersMustBeInRange) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.set_iterations(0);
+              b.add_pool({.name = "p", .alignment = 0});
+              b.add_queue({.name = "r", .depth = 0, .delay_min = 2, .delay_max = 1});
+              b.add_queue({.name = "u", .delay_min = -1});
+              b.add_tensor({.name = "t", .storage = "s", .bytes = 4, .alignment = -8});
+              b.add_tensor({.name = "v", .bytes = 4, .slots = 0});
+              b.add_op({.name = "o",
+                        .queue = "q",
+                        .reads = {{.tensor = "x", .distance = -1}},
+                        .after = {{.op = "w", .distance = 1LL << 32}},
+                        .duration = Duration{3, 2}});
+            }),
+            "iterations.range /iterations\n"
+            "alignment.range /pools/1/alignment\n"
+            "queue.depth /queues/1/depth\n"
+            "queue.delay /queues/1/delay\n"
+            "queue.delay /queues/2/delay\n"
+            "alignment.range /tensors/2/alignment\n"
+            "tensor.slots /tensors/3/slots\n"
+            "distance.range /ops/1/reads/0/distance\n"
+            "distance.range /ops/1/after/0/distance\n"
+            "op.duration /ops/1/duration\n");
+}
+
+TEST(BuilderErrors, SymbolsHaveUsableNamesAndValues) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_symbol({.name = "iteration"});
+              b.add_symbol({.name = "align"});
+              b.add_symbol({.name = "2n"});
+              b.add_symbol({.name = "a-b"});
+              b.add_symbol({.name = ""});
+              b.add_symbol({.name = "low", .min = 5, .max = 4});
+              b.add_symbol({.name = "step", .multiple_of = 0});
+              b.add_symbol({.name = "gap", .min = 9, .max = 15, .multiple_of = 8});
+              b.add_symbol({.name = "below", .min = -7, .max = -1, .multiple_of = 8});
+              b.add_symbol({.name = "least", .min = INT64_MIN, .max = INT64_MIN});
+              b.add_symbol({.name = "fits", .min = 9, .max = 16, .multiple_of = 8});
+            }),
+            "symbol.name /symbols/iteration\n"
+            "symbol.name /symbols/align\n"
+            "symbol.name /symbols/2n\n"
+            "symbol.name /symbols/a-b\n"
+            "symbol.name /symbols/\n"
+            "symbol.range /symbols/low/max\n"
+            "symbol.range /symbols/step/multiple_of\n"
+            "symbol.range /symbols/gap/max\n"
+            "symbol.range /symbols/below/max\n");
+}
+
+TEST(BuilderErrors, ExpressionsMustParse) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_pool({.name = "p", .bytes = "n+"});
+              b.set_peak_bytes("p", "n+");
+              b.add_semaphore({.name = "i", .initial = "iteration"});
+              b.add_storage({.name = "one", .pool = "p", .slots = {"k"}, .bytes = "k"});
+              b.add_storage({.name = "two",
+                             .pool = "p",
+                             .slots = {0, "k"},
+                             .slots_are_array = true,
+                             .bytes = "9223372036854775807+1"});
+              b.add_tensor({.name = "t",
+                            .storage = "s",
+                            .offset = "k",
+                            .dtype = "f32",
+                            .shape = {{2, "k"}},
+                            .strides = {{"k", 1}}});
+              b.add_tensor({.name = "u", .storage = "s", .bytes = "k"});
+            }),
+            "expr.syntax /pools/1/bytes\n"
+            "expr.symbol /semaphores/2/initial\n"
+            "expr.symbol /storages/1/offset\n"
+            "expr.symbol /storages/1/bytes\n"
+            "expr.symbol /storages/2/offset/1\n"
+            "expr.overflow /storages/2/bytes\n"
+            "expr.symbol /tensors/2/offset\n"
+            "expr.symbol /tensors/2/shape/1\n"
+            "expr.symbol /tensors/2/strides/0\n"
+            "expr.symbol /tensors/3/bytes\n"
+            "expr.syntax /peak_bytes/p\n");
+  EXPECT_EQ(
+      op_errors({.queue = "q",
+                 .reads = {{.tensor = "x", .offset = "k", .bytes = "k"}},
+                 .waits = {{.kind = WaitKind::kSemaphore, .target = "count", .value = "k"},
+                           {.kind = WaitKind::kPending, .target = "q", .value = "iteration"},
+                           {.kind = WaitKind::kOutstanding, .target = "q", .value = "iteration"}},
+                 .signals = {{.semaphore = "time", .value = "iteration"},
+                             {.semaphore = "time", .value = "k"}}}),
+      "expr.symbol /ops/1/reads/0/offset\n"
+      "expr.symbol /ops/1/reads/0/bytes\n"
+      "expr.symbol /ops/1/waits/0/value\n"
+      "expr.symbol /ops/1/waits/1/pending\n"
+      "expr.symbol /ops/1/waits/2/outstanding\n"
+      "expr.symbol /ops/1/signals/1/value\n");
+}
+
+TEST(BuilderErrors, ATensorHasOnePlaceAndOneForm) {
+  EXPECT_EQ(tensor_errors({.storage = "s", .view_of = "x", .bytes = 4}),
+            "tensor.place /tensors/2/view_of\n");
+  EXPECT_EQ(tensor_errors({.storage = "s"}), "tensor.form /tensors/2\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .dtype = "f32"}), "tensor.form /tensors/2\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .shape = {{4}}}), "tensor.form /tensors/2\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .bytes = 4, .dtype = "f32", .shape = {{1}}}),
+            "tensor.form /tensors/2/bytes\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .bytes = 4, .strides = {{1}}}),
+            "tensor.form /tensors/2/bytes\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .dtype = "f32", .shape = {{4, 4}}, .strides = {{1}}}),
+            "tensor.strides /tensors/2/strides\n");
+  EXPECT_EQ(tensor_errors({.storage = "s", .bytes = 4, .pools = {"hbm"}, .slots = 2}),
+            "field.unexpected /tensors/2/pool\nfield.unexpected /tensors/2/slots\n");
+  EXPECT_EQ(tensor_errors({.offset = 4, .bytes = 4}), "field.unexpected /tensors/2/offset\n");
+  EXPECT_EQ(tensor_errors({.bytes = 4, .pools = {"hbm"}, .slots = 2}), "");
+}
+
+TEST(BuilderErrors, FourBitElementsAreContiguous) {
+  const auto errors = [](std::vector<ExprSpec> strides) {
+    return tensor_errors({.storage = "s", .dtype = "i4", .shape = {{2, 4}}, .strides = strides});
+  };
+  EXPECT_EQ(errors({1, 2}), "tensor.four_bit /tensors/2/strides\n");
+  EXPECT_EQ(errors({4, 1}), "");
+  EXPECT_EQ(errors({"n", 1}), "");  // Layout will tell.
+}
+
+TEST(BuilderErrors, AStorageHasAPoolAndAnOffset) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) { b.add_storage({.name = "t"}); }),
+            "field.missing /storages/1\nfield.missing /storages/1\n");
+}
+
+TEST(BuilderErrors, ViewsHaveNoCycles) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_tensor({.name = "hang", .view_of = "c", .bytes = 4});
+              b.add_tensor({.name = "a", .view_of = "b", .bytes = 4});
+              b.add_tensor({.name = "b", .view_of = "c", .bytes = 4});
+              b.add_tensor({.name = "c", .view_of = "a", .bytes = 4});
+              b.add_tensor({.name = "self", .view_of = "self", .bytes = 4});
+            }),
+            "view.cycle /tensors/3/view_of\nview.cycle /tensors/6/view_of\n");
+}
+
+TEST(BuilderErrors, EveryKindOfOpHasItsFields) {
+  EXPECT_EQ(op_errors({}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "record"}), "field.missing /ops/1\nfield.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "wait", .queue = "q"}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "barrier"}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "host_wait"}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "alloc", .queue = "q"}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "free", .queue = "q"}), "field.missing /ops/1\n");
+  EXPECT_EQ(op_errors({.kind = "unknown"}), "field.missing /ops/1\n");
+}
+
+TEST(BuilderErrors, EveryKindOfOpHasOnlyItsFields) {
+  const WaitSpec event{.kind = WaitKind::kEvent, .target = "e"};
+  EXPECT_EQ(
+      op_errors({.queue = "q", .event = "e", .storage = "s", .wait_for = event, .queues = {"q"}}),
+      "field.unexpected /ops/1/event\n"
+      "field.unexpected /ops/1/storage\n"
+      "field.unexpected /ops/1/for\n"
+      "field.unexpected /ops/1/queues\n");
+  EXPECT_EQ(op_errors({.kind = "view",
+                       .queue = "q",
+                       .reads = {{.tensor = "x"}},
+                       .writes = {{.tensor = "x"}},
+                       .accumulates = {{.tensor = "x"}},
+                       .clobbers = {{.tensor = "x"}},
+                       .after = {{"w"}},
+                       .waits = {event},
+                       .signals = {{.event = "e"}}}),
+            "field.unexpected /ops/1/queue\n"
+            "field.unexpected /ops/1/accumulates\n"
+            "field.unexpected /ops/1/clobbers\n"
+            "field.unexpected /ops/1/after\n"
+            "field.unexpected /ops/1/signals\n"
+            "field.unexpected /ops/1/waits\n");
+  EXPECT_EQ(op_errors({.kind = "record",
+                       .queue = "q",
+                       .event = "e",
+                       .reads = {{.tensor = "x"}},
+                       .writes = {{.tensor = "x"}},
+                       .in_place = {{"x", "x"}},
+                       .after = {{"w"}},
+                       .waits = {event},
+                       .signals = {{.event = "f"}}}),
+            "field.unexpected /ops/1/reads\n"
+            "field.unexpected /ops/1/writes\n"
+            "field.unexpected /ops/1/in_place\n");
+  EXPECT_EQ(op_errors({.kind = "barrier", .queue = "q", .queues = {"q"}}),
+            "field.unexpected /ops/1/queue\n");
+  EXPECT_EQ(op_errors({.kind = "host_wait", .queue = "q", .waits = {event}, .wait_for = event}),
+            "field.unexpected /ops/1/queue\nfield.unexpected /ops/1/waits\n");
+}
+
+TEST(BuilderErrors, AnAccessNamesOneThingAndFitsItsList) {
+  EXPECT_EQ(
+      op_errors({.queue = "q",
+                 .reads = {{}, {.pool = "hbm"}, {.tensor = "x", .update = "add"}},
+                 .writes = {{.tensor = "x", .from = "w"}},
+                 .accumulates = {{.tensor = "x", .from = "initial"}},
+                 .clobbers = {{}, {.tensor = "x", .pool = "hbm"}, {.pool = "hbm", .distance = 1}}}),
+      "access.target /ops/1/reads/0\n"
+      "field.unexpected /ops/1/reads/1/pool\n"
+      "field.unexpected /ops/1/reads/2/op\n"
+      "field.unexpected /ops/1/writes/0/from\n"
+      "field.unexpected /ops/1/accumulates/0/from\n"
+      "access.target /ops/1/clobbers/0\n"
+      "access.target /ops/1/clobbers/1/pool\n"
+      "field.unexpected /ops/1/clobbers/2/distance\n");
+}
+
+TEST(BuilderErrors, WaitsAndSignalsAreWellFormed) {
+  EXPECT_EQ(
+      op_errors({.queue = "q",
+                 .waits = {{.kind = WaitKind::kAll},
+                           {.kind = WaitKind::kQueue, .target = "q"},
+                           {.kind = WaitKind::kEvent},
+                           {.kind = WaitKind::kEvent, .target = "e", .consume = true},
+                           {.kind = WaitKind::kSemaphore, .target = "time", .consume = true},
+                           {.kind = WaitKind::kSemaphore, .target = "count", .consume = true}},
+                 .signals = {{}, {.event = "e", .semaphore = "count"}}}),
+      "wait.form /ops/1/waits/0\n"
+      "wait.form /ops/1/waits/1\n"
+      "wait.form /ops/1/waits/2\n"
+      "wait.consume /ops/1/waits/3/consume\n"
+      "signal.form /ops/1/signals/0\n"
+      "signal.form /ops/1/signals/1\n"
+      "wait.consume /ops/1/waits/4/consume\n");
+}
+
+TEST(BuilderErrors, CountsAreNotNegative) {
+  EXPECT_EQ(
+      op_errors(
+          {.queue = "q",
+           .waits =
+               {{.kind = WaitKind::kPending, .target = "q", .value = -1},
+                {.kind = WaitKind::kOutstanding, .target = "q", .value = -1},
+                {.kind = WaitKind::kSemaphore, .target = "count", .value = -1, .consume = true},
+                {.kind = WaitKind::kSemaphore, .target = "time", .value = -1}},
+           .signals = {{.semaphore = "count", .value = -1}, {.semaphore = "time", .value = -1}}}),
+      "value.negative /ops/1/waits/0/pending\n"
+      "value.negative /ops/1/waits/1/outstanding\n"
+      "value.negative /ops/1/waits/2/value\n"
+      "value.negative /ops/1/signals/0/value\n");
+}
+
+TEST(BuilderErrors, NothingComesAfterAView) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_op({.name = "o", .queue = "q", .after = {{"w"}, {"v"}}});
+              b.add_op({.name = "v", .kind = "view", .reads = {{.tensor = "x"}}});
+            }),
+            "after.view /ops/1/after/1\n");
+}
+
+TEST(BuilderErrors, InPlacePairsAreAccessedByTheirOp) {
+  EXPECT_EQ(op_errors({.queue = "q",
+                       .reads = {{.tensor = "x"}},
+                       .writes = {{.tensor = "y"}},
+                       .in_place = {{"x", "y"}, {"y", "x"}}}),
+            "in_place.access /ops/1/in_place/1/0\nin_place.access /ops/1/in_place/1/1\n");
+  EXPECT_EQ(op_errors({.queue = "q",
+                       .reads = {{.tensor = "x"}},
+                       .accumulates = {{.tensor = "y"}},
+                       .in_place = {{"x", "y"}}}),
+            "");
+  // The accesses of another op do not count.
+  EXPECT_EQ(op_errors({.queue = "q", .reads = {{.tensor = "x"}}, .in_place = {{"x", "x"}}}),
+            "in_place.access /ops/1/in_place/0/1\n");
+}
+
+TEST(BuilderErrors, AVersionHasAWriter) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_tensor({.name = "v", .view_of = "x", .bytes = 4});
+              b.add_op({.name = "c", .queue = "q", .clobbers = {{.tensor = "x"}}});
+              b.add_op({.name = "a", .queue = "q", .accumulates = {{.tensor = "v"}}});
+              b.add_op({.name = "any", .kind = "unknown", .queue = "q"});
+              b.add_op({.name = "r",
+                        .queue = "q",
+                        .reads = {{.tensor = "v", .from = "w"},
+                                  {.tensor = "y", .from = "w"},
+                                  {.tensor = "x", .from = "c"},
+                                  {.tensor = "x", .from = "a"},
+                                  {.tensor = "y", .from = "any"},
+                                  {.tensor = "x", .from = "r"},
+                                  {.tensor = "y", .from = "initial"}}});
+              b.add_output({.tensor = "x", .from = "w"});
+              b.add_output({.tensor = "y", .from = "w"});
+              b.add_output({.tensor = "y", .from = "initial"});
+            }),
+            "from.no_writer /ops/4/reads/1/from\n"
+            "from.no_writer /ops/4/reads/2/from\n"
+            "from.no_writer /ops/4/reads/5/from\n"
+            "from.no_writer /outputs/1/from\n");
+}
+
+TEST(BuilderErrors, BoundaryListsAreCoherent) {
+  EXPECT_EQ(errors_of([](PlanBuilder& b) {
+              b.add_input("x");
+              b.add_input("x");
+              b.add_constant("x");
+              b.add_constant("y");
+              b.add_donated("y");
+              b.add_donated("x");
+              b.add_output({.tensor = "y"});
+              b.add_output({.tensor = "y"});
+              b.set_peak_bytes("hbm", 1);
+              b.set_peak_bytes("hbm", 2);
+            }),
+            "boundary.duplicate /inputs/1\n"
+            "boundary.duplicate /constants/0\n"
+            "donated.not_input /donated/0\n"
+            "id.duplicate /peak_bytes/hbm\n");
+}
+
+TEST(BuilderErrors, HintsAtTheNearestName) {
+  PlanBuilder b;
+  b.add_symbol({.name = "seq"});
+  b.add_pool({.name = "hbm", .bytes = "seqq * 2"});
+  b.add_queue({.name = "q", .order = "seriel"});
+  b.add_storage({.name = "weights", .pool = "hmb", .slots = {0}});
+  b.add_tensor({.name = "t", .storage = "hbm", .bytes = 4});
+  const Result<Plan> result = std::move(b).build();
+  ASSERT_FALSE(result.ok());
+  ASSERT_EQ(result.errors().size(), 4U);
+  EXPECT_EQ(result.errors()[0].message,
+            "unknown symbol `seqq`; did you mean `seq`? (byte 0 of `seqq * 2`)");
+  EXPECT_EQ(result.errors()[1].message, "unknown order `seriel`; did you mean `serial`?");
+  EXPECT_EQ(result.errors()[2].message, "no pool has the id `hmb`; did you mean `hbm`?");
+  EXPECT_EQ(result.errors()[3].message, "no storage has the id `hbm`; it is the id of a pool");
+}
+
+TEST(BuilderErrors, ManyErrorsAreCutOff) {
+  PlanBuilder b;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = "op_" + std::to_string(i);
+    b.add_queue({.name = name});
+    b.add_op({.name = name, .queue = "op_x" + std::to_string(i)});
+  }
+  const Result<Plan> result = std::move(b).build();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.errors().size(), 1000U);
+  EXPECT_EQ(result.errors().front().pointer, "/ops/0/queue");
+}
+
+}  // namespace
+}  // namespace memverify
