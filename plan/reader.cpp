@@ -80,6 +80,7 @@ std::vector<Placed> independent(const std::vector<Diagnostic>& built,
 
 Result<Plan> read_plan(std::string_view text, std::string_view file) {
   PlanBuilder builder;
+  builder.expect_text(text.size());
   PlanEvents events(text, builder);
   const std::optional<JsonError> broken = scan_json(text, events);
   const std::vector<ReadError>& read = events.errors();
