@@ -1,0 +1,146 @@
+// The fuzzer's property on some thousand mutated plans, the same ones in every run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/fuzz/reader_property.h"
+
+namespace memverify {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> seeds() {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(fs::path(MEMVERIFY_CORPUS) / "format")) {
+    paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  std::vector<std::string> texts;
+  for (const fs::path& path : paths) {
+    std::stringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    // Without most of the white space, where a mutation changes nothing.
+    std::string dense;
+    for (const char c : text.str()) {
+      if (c != '\n' && !(c == ' ' && dense.ends_with(' '))) dense += c;
+    }
+    texts.push_back(dense);
+  }
+  return texts;
+}
+
+constexpr std::string_view kTokens[] = {
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "null",
+    "true",
+    "-1",
+    "0",
+    "1.5",
+    "1e9",
+    "9223372036854775808",
+    "\"id\":",
+    "\"x-a\":",
+    "\"\"",
+    "\"unk\"",
+    "\"bytes\":",
+    "\"A\"",
+    "\\u0041",
+    "\\ud800",
+    "\xFF",
+    "é",
+    "\"all\"",
+    "\"when\":",
+    "[0,64]",
+    "{\"event\":\"e\"}",
+    "\"n*8\"",
+    "\"pool\":",
+    "\n",
+    "\"shape\":[2,2]",
+    "\"distance\":1",
+    "\"thread\":\"t\"",
+};
+
+class Mutator {
+ public:
+  explicit Mutator(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t bound) {
+    return bound == 0 ? 0 : static_cast<std::size_t>(random_() % bound);
+  }
+
+  void mutate(std::string& text, const std::string& other) {
+    const std::size_t at = below(text.size() + 1);
+    const std::size_t length = std::min(below(1 + below(64)), text.size() - at);
+    switch (below(7)) {
+      case 0:
+        if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << below(8)));
+        break;
+      case 1:
+        text.erase(at, length);
+        break;
+      case 2:
+        text.insert(below(text.size() + 1), text.substr(at, length));
+        break;
+      case 3:
+        text.insert(at, kTokens[below(std::size(kTokens))]);
+        break;
+      case 4:
+        text.replace(at, length, other, below(other.size()), below(64));
+        break;
+      case 5: {
+        // One quoted word for another: stays JSON, names and keys change places.
+        const std::string word = quoted_word(text);
+        const std::string wanted = quoted_word(below(2) == 0 ? text : other);
+        if (const std::size_t found = text.find(word, at); found != std::string::npos) {
+          text.replace(found, word.size(), wanted);
+        }
+        break;
+      }
+      default:
+        if (below(8) == 0) text.resize(at);
+        break;
+    }
+  }
+
+ private:
+  std::string quoted_word(const std::string& text) {
+    const std::size_t begin = text.find('"', below(text.size() + 1));
+    if (begin == std::string::npos) return "\"\"";
+    const std::size_t end = text.find('"', begin + 1);
+    return end == std::string::npos ? "\"\"" : text.substr(begin, end + 1 - begin);
+  }
+
+  std::mt19937_64 random_;
+};
+
+TEST(ReaderMutation, ThePropertyHoldsForThousandsOfMutatedPlans) {
+  constexpr std::uint64_t kSeed = 20240607;
+  const std::vector<std::string> texts = seeds();
+  ASSERT_GT(texts.size(), 20U);
+  Mutator mutator(kSeed);
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = texts[mutator.below(texts.size())];
+    const std::size_t mutations = 1 + mutator.below(4);
+    for (std::size_t k = 0; k < mutations; ++k) {
+      mutator.mutate(text, texts[mutator.below(texts.size())]);
+    }
+    ASSERT_EQ(check_reader(text), "") << "round " << round << " of seed " << kSeed << ":\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace memverify
