@@ -25,7 +25,6 @@ struct Placed {
 std::vector<Diagnostic> in_order(std::vector<Placed> errors, std::string_view text,
                                  std::string_view file) {
   std::ranges::stable_sort(errors, {}, &Placed::offset);
-  if (errors.size() > kMaxReadErrors) errors.resize(kMaxReadErrors);
   std::vector<std::size_t> offsets;
   for (const Placed& error : errors) offsets.push_back(error.offset);
   const std::vector<LineColumn> lines = find_lines(text, offsets);
@@ -44,35 +43,54 @@ std::string_view parent(std::string_view pointer) {
   return pointer.substr(0, std::min(pointer.rfind('/'), pointer.size()));
 }
 
-/// The builder's errors that are no consequence of the reader's: those about a value that the
-/// reader could not hand on, or about its absence from its object, are.
-std::vector<Placed> independent(const std::vector<Diagnostic>& built,
-                                const std::vector<ReadError>& read, std::string_view text) {
-  std::set<std::string, std::less<>> subjects;
-  std::set<std::string, std::less<>> owners;
-  for (const ReadError& error : read) {
-    subjects.emplace(error.subject);
-    const bool is_just_unknown = error.id == "json.key" && error.subject == error.pointer;
-    if (const std::string_view owner = parent(error.subject); !owner.empty() && !is_just_unknown) {
-      owners.emplace(owner);
+/// What the builder did not get, so that what it says of it is a consequence of the reader's
+/// errors.
+class Lost {
+ public:
+  explicit Lost(const std::vector<ReadError>& read) {
+    for (const ReadError& error : read) {
+      const std::string_view subject = error.subject;
+      subjects_.emplace(subject);
+      const bool is_just_unknown = error.id == "json.key" && error.subject == error.pointer;
+      const std::string_view owner = parent(subject);
+      if (!owner.empty() && !is_just_unknown) owners_.emplace(owner);
+      // "/tensors", "/tensors/3" and "/tensors/3/id": a tensor's id.
+      const auto steps = std::ranges::count(subject, '/');
+      if (steps == 1 || steps == 2 || (steps == 3 && subject.ends_with("/id"))) {
+        const std::string_view section = subject.substr(1, subject.find('/', 1) - 1);
+        unknown_ids_.insert(std::string(section.substr(0, section.size() - 1)) + ".unknown");
+      }
     }
   }
-  const auto is_consequence = [&](std::string_view pointer) {
-    if (owners.contains(pointer)) return true;
-    for (; !pointer.empty(); pointer = parent(pointer)) {
-      if (subjects.contains(pointer)) return true;
+
+  bool explains(const Diagnostic& built) const {
+    if (unknown_ids_.contains(built.id) || owners_.contains(built.pointer)) return true;
+    for (std::string_view at = built.pointer; !at.empty(); at = parent(at)) {
+      if (subjects_.contains(at)) return true;
     }
     return false;
-  };
+  }
+
+ private:
+  std::set<std::string, std::less<>> subjects_;     ///< Values that could not be handed on.
+  std::set<std::string, std::less<>> owners_;       ///< Objects that lack one.
+  std::set<std::string, std::less<>> unknown_ids_;  ///< "tensor.unknown": an id is lost.
+};
+
+/// The builder's errors that stand by themselves, in the order of the text.
+std::vector<Placed> independent(const std::vector<Diagnostic>& built,
+                                const std::vector<ReadError>& read, std::string_view text) {
+  const Lost lost(read);
   std::vector<Placed> errors;
   std::vector<std::string> pointers;
   for (const Diagnostic& diagnostic : built) {
-    if (is_consequence(diagnostic.pointer)) continue;
+    if (lost.explains(diagnostic)) continue;
     errors.push_back({0, diagnostic});
     pointers.push_back(diagnostic.pointer);
   }
   const std::vector<std::size_t> offsets = find_places(text, pointers);
   for (std::size_t k = 0; k < errors.size(); ++k) errors[k].offset = offsets[k];
+  std::ranges::stable_sort(errors, {}, &Placed::offset);
   return errors;
 }
 
@@ -104,6 +122,7 @@ Result<Plan> read_plan(std::string_view text, std::string_view file) {
     return in_order(std::move(errors), text, file);
   }
   if (broken) {
+    if (errors.size() == kMaxReadErrors) errors.pop_back();
     errors.push_back({broken->offset, {.id = broken->id, .message = broken->message}});
   }
   if (broken || !is_plan || read.size() >= kMaxReadErrors) {
@@ -112,7 +131,9 @@ Result<Plan> read_plan(std::string_view text, std::string_view file) {
   Result<Plan> plan = std::move(builder).build();
   if (plan.ok() && errors.empty()) return plan;
   if (!plan.ok()) {
-    for (Placed& error : independent(plan.errors(), read, text)) errors.push_back(std::move(error));
+    for (Placed& error : independent(plan.errors(), read, text)) {
+      if (errors.size() < kMaxReadErrors) errors.push_back(std::move(error));
+    }
   }
   return in_order(std::move(errors), text, file);
 }

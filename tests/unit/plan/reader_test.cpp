@@ -194,6 +194,28 @@ TEST(Reader, ReportsEveryErrorInOrderOfTheText) {
                     "6:9 json.type /ops", "6:23 json.missing /pools/0"}));
 }
 
+TEST(Reader, ALostIdIsNotAlsoReportedWhereItIsNamed) {
+  const std::string rest = R"("storages":[{"id":"s","pool":"p","offset":0,"bytes":1}])";
+  EXPECT_EQ(places(R"({"memverify":1,"pools":{},)" + rest + "}"),
+            (Places{"1:24 json.type /pools"}));
+  EXPECT_EQ(places(R"({"memverify":1,"pools":[1],)" + rest + "}"),
+            (Places{"1:25 json.type /pools/0"}));
+  EXPECT_EQ(places(R"({"memverify":1,"pools":[{"id":1}],)" + rest + "}"),
+            (Places{"1:31 json.type /pools/0/id"}));
+  EXPECT_EQ(places(R"({"memverify":1,"pools":[{"id":"r","bytes":null}],)" + rest + "}"),
+            (Places{"1:43 json.type /pools/0/bytes", "1:79 pool.unknown /storages/0/pool"}));
+}
+
+TEST(Reader, TheReadersErrorsComeBeforeALimitedNumberOfTheBuilders) {
+  std::string text = R"({"memverify":1,"ops":[)";
+  for (int i = 0; i < 300; ++i) {
+    text += R"({"id":"o)" + std::to_string(i) + R"(","queue":"none"},)";
+  }
+  const Places all = places(text + R"({"id":"last","queue":"none","labl":"x"}]})");
+  EXPECT_EQ(all.size(), kMaxReadErrors);
+  EXPECT_TRUE(all.back().ends_with("json.key /ops/300/labl")) << all.back();
+}
+
 TEST(Reader, SaysWhichTypeIsExpectedAndFound) {
   const auto check = [](const std::string& members, const std::string& expected) {
     EXPECT_EQ(message("{\"memverify\":1," + members + "}"), expected) << members;

