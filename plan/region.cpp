@@ -9,6 +9,7 @@
 namespace memverify {
 namespace {
 
+constexpr std::int64_t kReserved = 1'000'000;  ///< Runs, at most, that memory is set aside for.
 constexpr Int128 kMin = std::numeric_limits<std::int64_t>::min();
 constexpr Int128 kMax = std::numeric_limits<std::int64_t>::max();
 
@@ -46,6 +47,18 @@ class RunCursor {
   ByteRange hull_;
   ByteRange run_;
 };
+
+/// The runs of a nested box: one for each index vector, in order.
+void add_nested_runs(std::span<const Dim> dims, std::int64_t base, std::int64_t run,
+                     std::vector<ByteRange>& runs) {
+  if (dims.empty()) {
+    runs.push_back({base, base + run});
+    return;
+  }
+  for (std::int64_t i = 0; i < dims[0].count; ++i) {
+    add_nested_runs(dims.subspan(1), base + i * dims[0].stride, run, runs);
+  }
+}
 
 }  // namespace
 
@@ -172,6 +185,11 @@ std::vector<ByteRange> Region::runs() const {
   if (empty()) return {};
   if (is_contiguous()) return {hull_};
   std::vector<ByteRange> result;
+  if (!is_clipped() && box_of(*this).is_nested()) {
+    result.reserve(static_cast<std::size_t>(count_runs(kReserved)));
+    add_nested_runs(dims_, base_, run_, result);
+    return result;
+  }
   for (RunCursor cursor(*this); !cursor.done(); cursor.next()) result.push_back(cursor.run());
   return result;
 }
