@@ -32,18 +32,20 @@ ElementOrder element_order(const Plan& plan, const Layout& layout, TensorId id) 
   return order;
 }
 
-bool same_elements(const Plan& plan, const Layout& layout, const PlacedTensor& a,
-                   const PlacedTensor& b) {
-  if (!a.bytes.same_bytes(b.bytes)) return false;
-  if (a.tensor == b.tensor) return a.element_0 == b.element_0;
-  const ElementOrder x = element_order(plan, layout, a.tensor);
-  const ElementOrder y = element_order(plan, layout, b.tensor);
-  if (x.is_dense() && y.is_dense()) {
-    if (x.element_bits == 0 || y.element_bits == 0) return true;
-    const std::int64_t element_bytes = (x.element_bits + 7) / 8;
-    return x.element_bits == y.element_bits && (a.element_0 - b.element_0) % element_bytes == 0;
+bool same_elements(const Plan& plan, const Layout& layout, TensorId a, std::int64_t at_a,
+                   TensorId b, std::int64_t at_b) {
+  if (at_a != at_b) return false;
+  if (a == b) return true;
+  const ElementOrder x = element_order(plan, layout, a);
+  const ElementOrder y = element_order(plan, layout, b);
+  if (x.element_bits != 0 && y.element_bits != 0) {
+    return x.element_bits == y.element_bits && x.dims == y.dims;
   }
-  return x.element_bits == y.element_bits && a.element_0 == b.element_0 && x.dims == y.dims;
+  const auto bytes = [&](TensorId tensor) {
+    const ByteRange hull = layout.tensor(tensor).bytes.hull();
+    return hull.end - hull.begin;
+  };
+  return x.is_dense() && y.is_dense() && bytes(a) == bytes(b);
 }
 
 bool has_self_overlap(const Plan& plan, const Layout& layout, TensorId id) {

@@ -22,18 +22,11 @@ struct ElementOrder {
 
 ElementOrder element_order(const Plan& plan, const Layout& layout, TensorId tensor);
 
-/// One side of an in-place pair: the tensor, the address of its element 0, the bytes accessed.
-struct PlacedTensor {
-  TensorId tensor = kNone<TensorId>;
-  std::int64_t element_0 = 0;
-  const Region& bytes;
-};
-
-/// True iff both are exactly the same bytes with the k-th element at the same address in both. A
-/// tensor given by its bytes alone agrees with any dense one. Of strided tensors, parts agree only
-/// where the whole tensors do.
-bool same_elements(const Plan& plan, const Layout& layout, const PlacedTensor& a,
-                   const PlacedTensor& b);
+/// True iff `a` with its element 0 at `at_a` and `b` with its at `at_b` are exactly the same bytes
+/// with the k-th element at the same address in both. A tensor given by its bytes alone agrees with
+/// any row-major one.
+bool same_elements(const Plan& plan, const Layout& layout, TensorId a, std::int64_t at_a,
+                   TensorId b, std::int64_t at_b);
 
 /// True iff two elements of the tensor share a byte.
 bool has_self_overlap(const Plan& plan, const Layout& layout, TensorId tensor);

@@ -20,7 +20,7 @@ std::int64_t end_of(std::int64_t begin, std::int64_t bytes) {
 }
 
 std::vector<Finding> static_faults(const Plan& plan, const Layout& layout, std::size_t limit) {
-  FaultSearch search{plan, layout, {}};
+  FaultSearch search{plan, layout, {}, std::vector<bool>(plan.storages.size())};
   find_op_faults(search);
   find_placement_faults(search);
   find_boundary_faults(search);

@@ -18,9 +18,10 @@ enum class FaultKind : std::uint8_t {
   kSelfOverlap,   ///< MV107
   kPartOutside,   ///< MV108; numbers: begin and end of the part, end of the tensor, from element 0.
   kClobberOutside,  ///< MV108; numbers: begin and end of the bytes, capacity of the pool.
-  kRootOutside,     ///< MV108; numbers: begin and end in the storage, bytes of the storage.
+  kStorageLeft,     ///< MV108 of an access; numbers: begin and end in the storage, bytes of it.
+  kPoolLeft,        ///< MV108 of an access; numbers: begin and end in the pool, its capacity.
+  kNegative,        ///< MV108 of an access or a storage; numbers: the address.
   kViewOutside,     ///< MV108; numbers: begin and end in the storage, those of the root.
-  kNegative,        ///< MV108; numbers: the address.
   kMisaligned,      ///< MV109; numbers: the address, the alignment.
   kCapacity,        ///< MV110; numbers: end of the storage, capacity.
   kPeak,            ///< MV110; numbers: highest end, claim.
@@ -46,6 +47,7 @@ struct FaultSearch {
   const Plan& plan;
   const Layout& layout;
   std::vector<Fault> faults;
+  std::vector<bool> negative_named;  ///< By storage: an access at a negative address was reported.
 
   /// A fault of `kind` for the caller to fill.
   Finding& add(FaultKind kind, Rule rule, std::array<std::int64_t, 4> numbers = {}) {
@@ -72,8 +74,8 @@ inline std::int64_t first_iteration(const Plan& plan, const Op& op) {
 }
 
 // The searches, each over the whole plan.
-void find_op_faults(FaultSearch& search);         ///< MV107, MV113, MV108 of parts and clobbers.
-void find_placement_faults(FaultSearch& search);  ///< MV108 of tensors and storages, MV109, MV110.
+void find_op_faults(FaultSearch& search);         ///< MV107, MV113, MV108 of accesses.
+void find_placement_faults(FaultSearch& search);  ///< MV108 of views, MV109, MV110. After the ops.
 void find_boundary_faults(FaultSearch& search);   ///< MV106, MV112, MV301 of inputs and constants.
 
 }  // namespace memverify

@@ -18,6 +18,12 @@ constexpr std::int64_t kMostCombinations = 64;
 /// Up to so many accesses all pairs are looked at, without sorting.
 constexpr std::size_t kFew = 8;
 
+/// The bytes of `inner` before `outer`, or if there are none those behind it.
+ByteRange outside_of(ByteRange inner, ByteRange outer) {
+  if (inner.begin < outer.begin) return {inner.begin, std::min(inner.end, outer.begin)};
+  return {std::max(inner.begin, outer.end), inner.end};
+}
+
 /// Iterations to look at: `[first, first + count)`.
 struct Iterations {
   std::int64_t first = 0;
@@ -29,16 +35,18 @@ class OpSearch {
   explicit OpSearch(FaultSearch& search)
       : search_(search), plan_(search.plan), layout_(search.layout) {
     self_overlap_.resize(plan_.tensors.size());
+    storage_outside_.resize(plan_.storages.size());
+    for (const StorageId id : ids(plan_.storages)) {
+      storage_outside_[id] = leaves_its_pool(id) ? 1 : 0;
+    }
   }
 
   void run(OpId id) {
     id_ = id;
     op_ = &plan_.ops[id];
     accesses_ = plan_.accesses_of(*op_);
-    find_outside();
     if (op_->kind == OpKind::kView) return find_incoherent();
-    // What an unknown op does to its own bytes is its own affair ([S-37]).
-    if (op_->kind == OpKind::kUnknown) return;
+    find_outside();
     if (std::ranges::none_of(accesses_, writes)) return;
     if (!find_self_overlap()) find_clash();
   }
@@ -63,45 +71,95 @@ class OpSearch {
     }
   }
 
+  /// One finding for the op, with every tensor whose access leaves something.
   void find_outside() {
+    bool found = false;
     for (const Access& access : accesses_) {
-      if (access.part == Access::kWhole) continue;
-      if (access.tensor == kNone<TensorId> ? leaves_pool(access) : leaves_tensor(access)) return;
+      if (access.tensor == kNone<TensorId>) {
+        found = leaves_pool(access, found) || found;
+      } else if (!layout_.tensor(access.tensor).bytes.empty()) {
+        found = leaves_tensor(access, found) || leaves_storage(access, found) || found;
+      }
     }
   }
 
-  bool leaves_pool(const Access& access) {
+  /// Adds the fault, or to the op's fault the tensor.
+  void report_outside(bool again, FaultKind kind, std::array<std::int64_t, 4> numbers,
+                      ByteRange bytes, std::int64_t iteration, const Access& access) {
+    if (again) {
+      Finding& finding = search_.faults.back().finding;
+      if (access.tensor == kNone<TensorId>) return;
+      if (std::ranges::count(finding.tensors, access.tensor) > 0) return;
+      return add_tensor(plan_, access.tensor, finding);
+    }
+    Finding& finding = add(kind, Rule::kOutOfBounds, iteration, numbers);
+    if (access.tensor != kNone<TensorId>) add_tensor(plan_, access.tensor, finding);
+    finding.pool = access.tensor == kNone<TensorId> ? access.pool : pool_of(access);
+    finding.bytes = bytes;
+  }
+
+  bool leaves_pool(const Access& access, bool again) {
+    if (access.part == Access::kWhole) return false;
     const Part& part = plan_.parts[access.part];
     const Pool& pool = plan_.pools[access.pool];
     const std::int64_t begin = layout_.value(part.offset);
-    const std::int64_t bytes = part.bytes ? layout_.value(*part.bytes) : 0;
-    const std::int64_t end = end_of(begin, bytes);
+    const std::int64_t end = end_of(begin, part.bytes ? layout_.value(*part.bytes) : 0);
     const std::int64_t capacity = pool.bytes ? layout_.value(*pool.bytes) : end;
     if (begin >= 0 && end <= capacity) return false;
-    Finding& finding = add(FaultKind::kClobberOutside, Rule::kOutOfBounds,
-                           first_iteration(plan_, *op_), {begin, end, capacity});
-    finding.pool = access.pool;
-    finding.bytes = {begin < 0 ? begin : std::max(begin, capacity), begin < 0 ? 0 : end};
+    const ByteRange bytes =
+        begin < 0 ? ByteRange{begin, 0} : ByteRange{std::max(begin, capacity), end};
+    report_outside(again, FaultKind::kClobberOutside, {begin, end, capacity}, bytes,
+                   first_iteration(plan_, *op_), access);
     return true;
   }
 
-  bool leaves_tensor(const Access& access) {
+  bool leaves_tensor(const Access& access, bool again) {
+    if (access.part == Access::kWhole) return false;
     const TensorLayout& tensor = layout_.tensor(access.tensor);
-    if (tensor.bytes.empty()) return false;
     const Part& part = plan_.parts[access.part];
     const std::int64_t begin = layout_.value(part.offset);
-    const std::int64_t bytes = part.bytes ? layout_.value(*part.bytes) : 0;
-    const std::int64_t end = end_of(begin, bytes);
+    const std::int64_t end = end_of(begin, part.bytes ? layout_.value(*part.bytes) : 0);
     const std::int64_t extent = tensor.bytes.hull().end - tensor.offset;
-    if (end <= extent || (part.bytes && bytes == 0)) return false;
+    if (end <= extent) return false;
     const std::int64_t iteration = first_iteration(plan_, *op_);
-    Finding& finding =
-        add(FaultKind::kPartOutside, Rule::kOutOfBounds, iteration, {begin, end, extent});
-    add_tensor(plan_, access.tensor, finding);
-    finding.pool = tensor.bytes.pool();
     const std::int64_t element_0 = element_0_of(access, iteration);
-    finding.bytes = {end_of(element_0, std::max(begin, extent)), end_of(element_0, end)};
+    report_outside(again, FaultKind::kPartOutside, {begin, end, extent},
+                   {end_of(element_0, std::max(begin, extent)), end_of(element_0, end)}, iteration,
+                   access);
     return true;
+  }
+
+  bool leaves_storage(const Access& access, bool again) {
+    const StorageId id = plan_.tensors[access.tensor].storage;
+    const StorageLayout& storage = layout_.storage(id);
+    const ByteRange tensor = layout_.tensor(access.tensor).bytes.hull();
+    const bool inside = tensor.begin >= 0 && tensor.end <= storage.bytes;
+    if (inside && storage_outside_[id] == 0) return false;
+    const std::optional<Expr>& bound = plan_.pools[storage.pool].bytes;
+    const Iterations iterations = iterations_of(slots_of(access));
+    for (std::int64_t i = iterations.first; i < iterations.first + iterations.count; ++i) {
+      const ByteRange bytes = region_of(access, i).hull();
+      const std::int64_t slot = layout_.slot_address(id, i - std::int64_t{access.distance});
+      const ByteRange holder{slot, end_of(slot, storage.bytes)};
+      const std::int64_t capacity = bound ? layout_.value(*bound) : bytes.end;
+      if (bytes.empty()) continue;
+      if (bytes.begin < 0) search_.negative_named[index(id)] = true;
+      if (bytes.begin < holder.begin || bytes.end > holder.end) {
+        report_outside(again, FaultKind::kStorageLeft,
+                       {bytes.begin - slot, bytes.end - slot, storage.bytes},
+                       outside_of(bytes, holder), i, access);
+      } else if (bytes.begin < 0) {
+        report_outside(again, FaultKind::kNegative, {bytes.begin},
+                       outside_of(bytes, {0, bytes.end}), i, access);
+      } else if (bytes.end > capacity) {
+        report_outside(again, FaultKind::kPoolLeft, {bytes.begin, bytes.end, capacity},
+                       outside_of(bytes, {0, capacity}), i, access);
+      } else {
+        continue;
+      }
+      return true;
+    }
+    return false;
   }
 
   bool find_self_overlap() {
@@ -112,7 +170,7 @@ class OpSearch {
       if (!known) known = has_self_overlap(plan_, layout_, access.tensor);
       if (!*known) continue;
       const std::int64_t iteration = first_iteration(plan_, *op_);
-      Finding& finding = add(FaultKind::kSelfOverlap, Rule::kInPlace, iteration);
+      Finding& finding = add(FaultKind::kSelfOverlap, clash_rule(), iteration);
       add_tensor(plan_, access.tensor, finding);
       const Region region = region_of(access, iteration);
       finding.pool = region.pool();
@@ -188,9 +246,8 @@ class OpSearch {
       kind = FaultKind::kReadWrite;
       for (const InPlace& pair : plan_.in_place_of(*op_)) {
         if (pair.read != first.tensor || pair.written != second.tensor) continue;
-        if (pair.any ||
-            same_elements(plan_, layout_, {first.tensor, element_0_of(first, iteration), at_a},
-                          {second.tensor, element_0_of(second, iteration), at_b})) {
+        if (pair.any || same_elements(plan_, layout_, first.tensor, element_0_of(first, iteration),
+                                      second.tensor, element_0_of(second, iteration))) {
           return false;
         }
         kind = FaultKind::kInPlaceOrder;
@@ -198,13 +255,29 @@ class OpSearch {
     } else if (commute(first, second)) {
       return false;
     }
-    Finding& finding = add(kind, Rule::kInPlace, iteration);
+    Finding& finding = add(kind, clash_rule(), iteration);
     for (const Access* access : {&first, &second}) {
       if (access->tensor != kNone<TensorId>) add_tensor(plan_, access->tensor, finding);
     }
     finding.pool = at_a.pool();
     finding.bytes = at_a.first_overlap(at_b);
     return true;
+  }
+
+  /// What an unknown op does to its own bytes is not known either ([S-37]).
+  Rule clash_rule() const {
+    return op_->kind == OpKind::kUnknown ? Rule::kNotProven : Rule::kInPlace;
+  }
+
+  bool leaves_its_pool(StorageId id) const {
+    const StorageLayout& storage = layout_.storage(id);
+    const std::optional<Expr>& capacity = plan_.pools[storage.pool].bytes;
+    for (std::uint32_t slot = 0; slot < storage.slots.size(); ++slot) {
+      const std::int64_t begin = layout_.slot_address(id, slot);
+      if (begin < 0) return true;
+      if (capacity && end_of(begin, storage.bytes) > layout_.value(*capacity)) return true;
+    }
+    return false;
   }
 
   bool commute(const Access& a, const Access& b) const {
@@ -218,6 +291,10 @@ class OpSearch {
     if (op_->runs == Runs::kFirst) return {first, 1};
     if (!plan_.iterations) return {first, combinations};
     return {first, std::min(combinations, *plan_.iterations - first)};
+  }
+
+  PoolId pool_of(const Access& access) const {
+    return layout_.storage(plan_.tensors[access.tensor].storage).pool;
   }
 
   std::int64_t slots_of(const Access& access) const {
@@ -239,6 +316,7 @@ class OpSearch {
   const Plan& plan_;
   const Layout& layout_;
   Table<TensorId, std::optional<bool>> self_overlap_;  // Once asked.
+  Table<StorageId, char> storage_outside_;             // Some slot leaves the pool.
   OpId id_ = kNone<OpId>;                              // The op at hand.
   const Op* op_ = nullptr;
   std::span<const Access> accesses_;

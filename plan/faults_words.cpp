@@ -23,13 +23,6 @@ std::string pool_words(const Plan& plan, PoolId pool) {
   return "pool " + quoted(plan.pools[pool].name);
 }
 
-/// ", used by `a` and `b`", "" for none.
-std::string used_by(const Plan& plan, const Finding& finding) {
-  std::vector<std::string> names;
-  for (const OpId op : finding.ops) names.push_back(quoted(plan.ops[op].name));
-  return names.empty() ? "" : ", used by " + listed(names);
-}
-
 /// MV107: who, over which bytes, and what else to do.
 void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
   const std::string op = op_words(plan, finding.ops[0], finding.iteration[0]);
@@ -60,32 +53,38 @@ void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
 void tell_outside(const Plan& plan, Fault& fault) {
   Finding& finding = fault.finding;
   const auto& [a, b, c, d] = fault.numbers;
+  const std::string op =
+      finding.ops.empty() ? "" : op_words(plan, finding.ops[0], finding.iteration[0]);
+  const std::string tensor = finding.tensors.empty() ? "" : tensor_words(plan, finding.tensors[0]);
+  const std::string storage =
+      finding.storages.empty() ? "" : storage_words(plan, finding.storages[0]);
+  const std::string pool = pool_words(plan, finding.pool);
   finding.help = "correct the offset or the size";
   if (fault.kind == FaultKind::kPartOutside) {
-    finding.message = op_words(plan, finding.ops[0], finding.iteration[0]) + " accesses " +
+    finding.message = op + " accesses " +
                       (b > a ? range_words(a, b) : "the part from byte " + number(a)) + " of " +
-                      tensor_words(plan, finding.tensors[0]) + ", which ends at byte " + number(c) +
-                      " from its element 0.";
+                      tensor + ", which ends " + counted(c, "byte") + " behind its element 0.";
   } else if (fault.kind == FaultKind::kClobberOutside) {
-    finding.message = op_words(plan, finding.ops[0], finding.iteration[0]) + " clobbers " +
-                      range_words(a, b) + " of " + pool_words(plan, finding.pool) + ", which has " +
+    finding.message = op + " clobbers " + range_words(a, b) + " of " + pool + ", which has " +
                       counted(c, "byte") + ".";
-  } else if (fault.kind == FaultKind::kRootOutside) {
-    finding.message = tensor_words(plan, finding.tensors[0]) + used_by(plan, finding) + ", takes " +
-                      range_words(a, b) + " of " + storage_words(plan, finding.storages[0]) +
+  } else if (fault.kind == FaultKind::kStorageLeft) {
+    finding.message = op + " accesses " + tensor + " at " + range_words(a, b) + " of " + storage +
                       ", which has " + counted(c, "byte") + ".";
     finding.help = "correct the tensor's offset or size, or make the storage larger";
+  } else if (fault.kind == FaultKind::kPoolLeft) {
+    finding.message = op + " accesses " + tensor + " at " + range_words(a, b) + " of " + pool +
+                      ", which has " + counted(c, "byte") + ".";
+    finding.help = "place " + storage + " lower, or make the pool larger";
   } else if (fault.kind == FaultKind::kViewOutside) {
-    const TensorId root = plan.tensors[finding.tensors[0]].root;
-    finding.message = tensor_words(plan, finding.tensors[0]) + used_by(plan, finding) + ", takes " +
-                      range_words(a, b) + " of " + storage_words(plan, finding.storages[0]) +
-                      ", outside its root " + quoted(plan.tensors[root].name) + " at " +
+    finding.message = tensor + " takes " + range_words(a, b) + " of " + storage +
+                      ", outside its root " +
+                      quoted(plan.tensors[plan.tensors[finding.tensors[0]].root].name) + " at " +
                       range_words(c, d) + ".";
     finding.help =
         "correct the view's offset (in bytes, from element 0 of its base), shape or strides";
   } else {
-    finding.message = storage_words(plan, finding.storages[0]) + " starts at byte " + number(a) +
-                      " of " + pool_words(plan, finding.pool) + ": an address is never negative.";
+    finding.message = (op.empty() ? storage + " starts" : op + " accesses " + tensor) +
+                      " at byte " + number(a) + " of " + pool + ": an address is never negative.";
   }
 }
 
@@ -133,9 +132,10 @@ void tell_fault(const Plan& plan, Fault& fault) {
       break;
     case FaultKind::kPartOutside:
     case FaultKind::kClobberOutside:
-    case FaultKind::kRootOutside:
-    case FaultKind::kViewOutside:
+    case FaultKind::kStorageLeft:
+    case FaultKind::kPoolLeft:
     case FaultKind::kNegative:
+    case FaultKind::kViewOutside:
       tell_outside(plan, fault);
       break;
     case FaultKind::kMisaligned:

@@ -101,6 +101,21 @@ TEST(Faults, SharedInputsMustNotBeWritten) {
             Strings{"MV106: a b [32,64)"});
 }
 
+TEST(Faults, SharedBytesMustNotBeWrittenByAnyone) {
+  const std::vector<TensorSpec> tied{{.name = "a", .bytes = 64},
+                                     {.name = "b", .offset = 32, .bytes = 64},
+                                     {.name = "c", .offset = 40, .bytes = 8},
+                                     {.name = "d", .offset = 0, .bytes = 32}};
+  const auto writes = [](std::string_view name) {
+    return std::vector<OpSpec>{{.name = "w", .writes = {{name}}}};
+  };
+  EXPECT_EQ(faults_of(tied, writes("c"), {.inputs = {"a", "b"}}), Strings{"MV106: a b [32,64)"});
+  EXPECT_EQ(faults_of(tied, writes("c"), {.constants = {"a", "b"}}), Strings{"MV106: a b [32,64)"});
+  EXPECT_EQ(faults_of(tied, writes("d"), {.inputs = {"a", "b"}}), Strings{"MV301: a b [32,64)"})
+      << "written, but not where they share";
+  EXPECT_EQ(faults_of(tied, writes("d"), {.constants = {"a", "b"}}), Strings{});
+}
+
 TEST(Faults, SharingIsSoughtInEverySlot) {
   PlanBuilder b = base();
   b.add_storage({.name = "ring",

@@ -22,7 +22,7 @@ TEST(Faults, PartsStayInTheirTensor) {
   EXPECT_EQ(part({.offset = 100, .bytes = 4}), Strings{"MV108 w: x [116,120)"});
   EXPECT_EQ(part({.offset = 64}), Strings{}) << "nothing is left, and nothing is outside";
   EXPECT_EQ(part({.offset = 65}), Strings{"MV108 w: x"});
-  EXPECT_EQ(part({.offset = 100, .bytes = 0}), Strings{}) << "no bytes";
+  EXPECT_EQ(part({.offset = 100, .bytes = 0}), Strings{"MV108 w: x"});
   EXPECT_EQ(part({.offset = 100, .bytes = 4}, {.name = "x", .bytes = 0}), Strings{});
   EXPECT_EQ(part({.offset = 9'000'000'000'000'000'000, .bytes = 9'000'000'000'000'000'000}).size(),
             1U);
@@ -46,7 +46,7 @@ TEST(Faults, PartsCountFromElement0) {
             Strings{"MV108 w: y [60,61)"});
 }
 
-TEST(Faults, RootsStayInTheirStorage) {
+TEST(Faults, AccessesStayInTheirStorage) {
   EXPECT_EQ(faults(with({{.name = "x", .offset = 512, .bytes = 512}}, {kWrite})), Strings{});
   EXPECT_EQ(faults(with({{.name = "x", .offset = 512, .bytes = 516}}, {kWrite})),
             Strings{"MV108 w: x [1024,1028)"});
@@ -61,8 +61,19 @@ TEST(Faults, RootsStayInTheirStorage) {
   EXPECT_EQ(faults(with({{.name = "r", .bytes = 2000},
                          {.name = "x", .view_of = "r", .offset = 1000, .bytes = 100}},
                         {kWrite})),
-            Strings{"MV108 w: r [1024,2000)"})
-      << "the op that reaches outside through a view is named";
+            Strings{"MV108 w: x [1024,1100)"})
+      << "inside its root, outside the storage";
+  EXPECT_EQ(faults(with({{.name = "r", .bytes = 2000},
+                         {.name = "x", .view_of = "r", .offset = 0, .bytes = 1024}},
+                        {kWrite})),
+            Strings{})
+      << "nothing accesses what lies outside";
+  EXPECT_EQ(faults(with({{.name = "x", .offset = 1000, .bytes = 50},
+                         {.name = "y", .offset = 2000, .bytes = 8}},
+                        {{.name = "w", .reads = {{"y"}}, .writes = {{"x"}}},
+                         {.name = "v", .writes = {{.tensor = "x", .bytes = 24}}}})),
+            Strings{"MV108 w: y x [2000,2008)"})
+      << "one finding an op, for what it accesses";
 }
 
 TEST(Faults, ViewsStayInTheirRoot) {
@@ -76,10 +87,10 @@ TEST(Faults, ViewsStayInTheirRoot) {
                        read));
   };
   EXPECT_EQ(view({.offset = -16, .bytes = 64}), Strings{}) << "outside its base, inside its root";
-  EXPECT_EQ(view({.offset = -17, .bytes = 8}), Strings{"MV108 u: v [63,64)"});
-  EXPECT_EQ(view({.offset = 40, .bytes = 16}), Strings{"MV108 u: v [128,136)"});
+  EXPECT_EQ(view({.offset = -17, .bytes = 8}), Strings{"MV108: v [63,64)"});
+  EXPECT_EQ(view({.offset = 40, .bytes = 16}), Strings{"MV108: v [128,136)"});
   EXPECT_EQ(view({.offset = 0, .dtype = "f32", .shape = list({2}), .strides = list({-5})}),
-            Strings{"MV108 u: v [60,64)"});
+            Strings{"MV108: v [60,64)"});
   EXPECT_EQ(view({.offset = 400, .bytes = 0}), Strings{});
 }
 
@@ -111,8 +122,8 @@ Strings placed(PoolSpec pool, std::vector<ExprSpec> slots, TensorSpec x = {.byte
 }
 
 TEST(Faults, AddressesAreNotNegative) {
-  EXPECT_EQ(placed({}, {-64}), Strings{"MV108: s [-64,0)"});
-  EXPECT_EQ(placed({}, {64, -8, 128}), Strings{"MV108: s [-8,0)"});
+  EXPECT_EQ(placed({}, {-64}), Strings{"MV108 w: x [-64,0)"});
+  EXPECT_EQ(placed({}, {64, -8, 128}), Strings{"MV108: s [-8,0)"}) << "no access, but an address";
   EXPECT_EQ(placed({}, {64, 0}), Strings{});
 }
 
@@ -140,7 +151,7 @@ TEST(Faults, SlotsAndRootsKeepThePoolsAlignment) {
   EXPECT_EQ(placed({.alignment = 32}, {0}, {.offset = 8, .bytes = 16, .alignment = 8}), Strings{});
   EXPECT_EQ(placed({.alignment = 32}, {32}, {.offset = 0, .bytes = 16, .alignment = 64}),
             Strings{"MV109: x [32,48)"});
-  EXPECT_EQ(placed({.alignment = 32}, {0}, {.offset = 8, .bytes = 0}), Strings{});
+  EXPECT_EQ(placed({.alignment = 32}, {0}, {.offset = 8, .bytes = 0}), Strings{"MV109: x"});
 }
 
 TEST(Faults, ViewsKeepOnlyTheirOwnAlignment) {
@@ -163,10 +174,8 @@ TEST(Faults, ViewsKeepOnlyTheirOwnAlignment) {
 
 TEST(Faults, StoragesEndInsideTheirPool) {
   EXPECT_EQ(placed({.bytes = 128}, {64}), Strings{});
-  EXPECT_EQ(placed({.bytes = 127}, {64}), Strings{"MV110: s [127,128)"});
+  EXPECT_EQ(placed({.bytes = 127}, {64}), (Strings{"MV108 w: x [127,128)", "MV110: s [127,128)"}));
   EXPECT_EQ(placed({.bytes = 128}, {0, 64, 65}), Strings{"MV110: s [128,129)"});
-  EXPECT_EQ(placed({.bytes = 8}, {64}, {.bytes = 0}, {}, 0), Strings{})
-      << "a storage of no bytes uses none";
 }
 
 TEST(Faults, PeakBytesAreTheHighestEnd) {
@@ -183,8 +192,9 @@ TEST(Faults, MessagesNameTheNumbers) {
   ASSERT_TRUE(layout.ok());
   const std::vector<Finding> found = static_faults(plan.value(), layout.value(), 100);
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].message,
-            "`x`, used by `w`, takes bytes [1000, 1064) of storage `s`, which has 1024 bytes.");
+  EXPECT_EQ(
+      found[0].message,
+      "`w` (queue `q`) accesses `x` at bytes [1000, 1064) of storage `s`, which has 1024 bytes.");
   EXPECT_TRUE(static_faults(plan.value(), layout.value(), 0).empty());
 }
 

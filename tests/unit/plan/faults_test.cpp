@@ -85,6 +85,17 @@ TEST(Faults, InPlacePairNeedsEqualElementOrder) {
             fault);
 }
 
+TEST(Faults, InPlacePairsAreOfTensorsNotOfParts) {
+  const AccessSpec half{.tensor = "y", .offset = 0, .bytes = 32};
+  const auto write_half_of = [&](std::int64_t offset) {
+    return faults(with(
+        {{.name = "x", .offset = 0, .bytes = 64}, {.name = "y", .offset = offset, .bytes = 64}},
+        {{.name = "f", .reads = {{"x"}}, .writes = {half}, .in_place = {{"x", "y"}}}}));
+  };
+  EXPECT_EQ(write_half_of(0), Strings{});
+  EXPECT_EQ(write_half_of(32), Strings{"MV107 f: x y [32,64)"});
+}
+
 TEST(Faults, WiderRowsAtTheSameBaseAreNotInPlace) {
   EXPECT_EQ(faults(with({{.name = "src", .dtype = "f16", .shape = list({4, 8})},
                          {.name = "dst", .dtype = "f16", .shape = list({4, 16})},
@@ -209,10 +220,10 @@ TEST(Faults, OpsWithManyAccessesAreSwept) {
   }
 }
 
-TEST(Faults, UnknownOpsAreNotBlamedForTheirOwnBytes) {
+TEST(Faults, WhatUnknownOpsDoToTheirOwnBytesIsNotProven) {
   EXPECT_EQ(faults(with({{.name = "x", .bytes = 64}, {.name = "y", .bytes = 64}},
                         {{.name = "f", .kind = "unknown", .reads = {{"x"}}, .writes = {{"y"}}}})),
-            Strings{});
+            Strings{"MV201 f: x y [0,64)"});
 }
 
 // --- MV113
