@@ -185,8 +185,10 @@ class Mapper {
     for (TensorId tensor : plan_.constants) add(tensor, true);
     for (TensorId tensor : plan_.inputs) {
       const bool donated = std::ranges::find(plan_.donated, tensor) != plan_.donated.end();
-      const bool is_output =
-          std::ranges::find(plan_.outputs, tensor, &Output::tensor) != plan_.outputs.end();
+      const bool is_output = std::ranges::any_of(plan_.outputs, [&](const Output& output) {
+        return plan_.tensors[output.tensor].root == plan_.tensors[tensor].root &&
+               layout_.tensor(output.tensor).bytes.same_bytes(layout_.tensor(tensor).bytes);
+      });
       add(tensor, !donated && !is_output);
     }
     for (const Output& output : plan_.outputs) {
@@ -326,6 +328,13 @@ class Mapper {
 Result<ByteMap> map_bytes(const Setting& setting, const std::optional<Window>& window,
                           std::uint64_t limit) {
   return Mapper(setting, window, limit).build();
+}
+
+bool conflict(const Touch& a, const Touch& b) {
+  if (a.kind == TouchKind::kOpaque || b.kind == TouchKind::kOpaque) return true;
+  if (a.kind == TouchKind::kRead && b.kind == TouchKind::kRead) return false;
+  return a.kind != TouchKind::kAccumulate || b.kind != TouchKind::kAccumulate ||
+         a.update != b.update;
 }
 
 std::int64_t instance_of(const Plan& plan, const ByteMap& map, TensorId tensor,

@@ -129,6 +129,9 @@ Expected expected_value(const Setting& setting, const ByteMap& map, CommandId re
 Expected expected_at_end(const Setting& setting, const ByteMap& map, const EndRead& read,
                          CellId cell);
 
+/// [S-40] of two touches of different commands that share a byte.
+bool conflict(const Touch& a, const Touch& b);
+
 /// The instance of the tensor's family that an access in `iteration` means ([S-29], [S-30]).
 std::int64_t instance_of(const Plan& plan, const ByteMap& map, TensorId tensor,
                          std::int64_t iteration);

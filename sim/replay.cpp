@@ -238,12 +238,6 @@ class Attempt {
   bool shown_ = false;
 };
 
-std::int64_t least_value(const Symbol& symbol) {
-  const std::int64_t step = symbol.multiple_of;
-  const std::int64_t rest = ((symbol.min % step) + step) % step;
-  return rest == 0 ? symbol.min : symbol.min + (step - rest);
-}
-
 Valuation symbols_of(const Plan& plan, const Finding& finding) {
   Valuation valuation;
   for (const Symbol& symbol : plan.symbols) valuation.symbols.push_back(least_value(symbol));

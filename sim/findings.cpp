@@ -1,0 +1,370 @@
+#include "sim/findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "plan/describe.h"
+#include "plan/words.h"
+#include "sim/clash.h"
+#include "sim/witness.h"
+
+namespace memverify::sim {
+
+Collector::Key Collector::key_of(const Finding& finding) {
+  Key key{static_cast<std::uint32_t>(finding.rule)};
+  const bool names_tensor = finding.rule == Rule::kBoundary ||
+                            (finding.rule == Rule::kUnwritten && finding.ops.empty()) ||
+                            (finding.rule == Rule::kLifetime && finding.ops.size() < 2);
+  if (finding.rule != Rule::kBoundary) {
+    for (OpId op : finding.ops) key.push_back(index(op));
+  }
+  key.push_back(0xFFFFFFFFU);
+  if (names_tensor && !finding.tensors.empty()) key.push_back(index(finding.tensors.front()));
+  if (finding.ops.empty() && !names_tensor) {  // Placement: MV108 to MV110, and warnings.
+    for (TensorId tensor : finding.tensors) key.push_back(index(tensor));
+    key.push_back(0xFFFFFFFFU);
+    for (StorageId storage : finding.storages) key.push_back(index(storage));
+    key.push_back(index(finding.pool));
+  }
+  if (finding.rule == Rule::kWarning) key.push_back(index(finding.event));
+  return key;
+}
+
+bool Collector::wants(const Finding& finding) {
+  if (seen_.contains(key_of(finding))) return false;
+  if (info(finding.rule).severity == Severity::kWarning) return true;
+  if (counted_ >= max_findings_) stopped_ = true;
+  return counted_ < max_findings_;
+}
+
+void Collector::add(Finding finding) {
+  if (!wants(finding)) return;
+  seen_.insert(key_of(finding));
+  if (info(finding.rule).severity != Severity::kWarning) ++counted_;
+  findings_.push_back(std::move(finding));
+}
+
+std::vector<Finding> Collector::take() {
+  std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
+    return std::tie(finding.rule, finding.ops, finding.tensors);
+  });
+  return std::move(findings_);
+}
+
+namespace {
+
+class Reporter {
+ public:
+  Reporter(const Searched& searched, Collector& collector)
+      : plan_(searched.material.setting.plan),
+        setting_(searched.material.setting),
+        program_(setting_.program),
+        map_(searched.material.map),
+        lifetimes_(searched.material.lifetimes),
+        reads_(searched.material.reads),
+        settled_(searched.settled),
+        model_(searched.model),
+        versions_(searched.versions),
+        search_(searched.search),
+        collector_(collector) {}
+
+  void report() {
+    std::vector<const Hit*> hits;
+    for (const Hit& hit : search_.hits) hits.push_back(&hit);
+    std::ranges::sort(hits, {}, [&](const Hit* hit) {
+      const Suspect& suspect = model_.suspects[hit->suspect];
+      return std::tuple(suspect.kind, suspect.first, suspect.second, suspect.index);
+    });
+    for (const Hit* hit : hits) report_hit(*hit);
+    for (const Deadlock& deadlock : search_.deadlocks) report_deadlock(deadlock);
+    report_values();
+    if (search_.reaches_end) report_end();
+  }
+
+ private:
+  Finding start(Rule rule) const {
+    Finding finding;
+    finding.rule = rule;
+    for (ConditionId c : ids(plan_.conditions)) {
+      const std::int64_t end = plan_.conditions[c].per_run ? 1 : program_.unrolled;
+      for (std::int64_t i = 0; i < end; ++i) {
+        finding.when.push_back(
+            {c, plan_.conditions[c].per_run ? -1 : i, settled_.conditions.get(c, i)});
+      }
+    }
+    for (SymbolId s : ids(plan_.symbols)) {
+      finding.symbols.push_back({s, settled_.symbols.symbols[index(s)]});
+    }
+    return finding;
+  }
+
+  void name_command(Finding& finding, CommandId c) const {
+    finding.ops.push_back(program_.commands[c].op);
+    finding.iteration.push_back(program_.commands[c].iteration);
+  }
+  void name_tensor(Finding& finding, TensorId tensor) const {
+    finding.tensors.push_back(tensor);
+    finding.storages.push_back(tensor == kNone<TensorId> ? kNone<StorageId>
+                                                         : plan_.tensors[tensor].storage);
+    if (finding.alias_chain.empty() && tensor != kNone<TensorId>) {
+      finding.alias_chain = alias_chain(plan_, tensor);
+    }
+  }
+  void name_cell(Finding& finding, CellId cell) const {
+    finding.pool = map_.cells[cell].pool;
+    finding.bytes = map_.cells[cell].first;
+  }
+
+  void add(Finding finding) {
+    describe(plan_, finding);
+    collector_.add(std::move(finding));
+  }
+
+  /// The run that `hit` ends; as short as can be.
+  std::vector<Step> witness_of(const Hit& hit) const {
+    std::vector<StepId> run;
+    if (model_.consumes) {
+      run = run_to(model_, hit.state, nullptr, {});
+      run.push_back(hit.step);
+    } else {
+      Check keep;
+      for (const Check& check : model_.checks_of(hit.step)) {
+        if (check.suspect == hit.suspect && fires(check, hit.state)) keep = check;
+      }
+      run = minimal_run(model_, hit.state, hit.step, keep).value_or(run);
+    }
+    return to_steps(program_, model_, run);
+  }
+
+  void report_hit(const Hit& hit) {
+    const Suspect& suspect = model_.suspects[hit.suspect];
+    std::optional<Finding> finding;
+    switch (suspect.kind) {
+      case Suspect::Kind::kRace:
+        finding = race(suspect);
+        break;
+      case Suspect::Kind::kLifetime:
+        finding = lifetime(lifetimes_.checks[suspect.index]);
+        break;
+      case Suspect::Kind::kUnwritten: {
+        const Demand& demand = reads_.during[suspect.index];
+        finding = start(Rule::kUnwritten);
+        name_command(*finding, suspect.first);
+        name_tensor(*finding, demand.tensor);
+        name_cell(*finding, demand.cell);
+        break;
+      }
+      case Suspect::Kind::kNotProven:
+        add_not_proven(suspect.first);
+        return;
+    }
+    if (!finding || !collector_.wants(*finding)) return;
+    finding->witness = witness_of(hit);
+    add(std::move(*finding));
+  }
+
+  std::optional<Finding> race(const Suspect& suspect) const {
+    const std::vector<Clash> clashes = find_clashes(setting_, suspect.first, suspect.second);
+    if (clashes.empty()) return std::nullopt;
+    const Clash& clash = clashes.front();
+    Finding finding = start(clash.rule);
+    for (const Clash& other : clashes) {
+      if (other.rule != clash.rule && std::ranges::count(finding.also, other.rule) == 0) {
+        finding.also.push_back(other.rule);
+      }
+    }
+    name_command(finding, suspect.first);
+    name_command(finding, suspect.second);
+    name_tensor(finding, clash.first_tensor);
+    name_tensor(finding, clash.second_tensor);
+    finding.pool = clash.first.pool();
+    finding.bytes = clash.bytes;
+    return finding;
+  }
+
+  Finding lifetime(const LifetimeCheck& check) const {
+    Finding finding = start(Rule::kLifetime);
+    std::vector<CommandId> pair{check.at};
+    if (check.blame != kNone<CommandId>) pair.push_back(check.blame);
+    std::ranges::sort(pair);
+    for (CommandId c : pair) {
+      name_command(finding, c);
+      if (check.tensor != kNone<TensorId>) name_tensor(finding, check.tensor);
+    }
+    finding.storages.assign(1, check.storage);
+    name_slot(finding, check.tensor, check.storage, check.instance);
+    return finding;
+  }
+
+  /// The bytes of the tensor in a slot, or of the whole slot.
+  void name_slot(Finding& finding, TensorId tensor, StorageId storage,
+                 std::int64_t instance) const {
+    finding.pool = setting_.layout.storage(storage).pool;
+    const std::int64_t at = setting_.layout.slot_address(storage, instance);
+    finding.bytes = {at, at + setting_.layout.storage(storage).bytes};
+    if (tensor == kNone<TensorId>) return;
+    const Region region = setting_.layout.tensor_region(plan_, tensor, instance);
+    if (!region.empty()) finding.bytes = region.first_overlap(region);
+  }
+
+  void add_not_proven(CommandId unknown) {
+    Finding finding = start(Rule::kNotProven);
+    name_command(finding, unknown);
+    for (const Access& access : plan_.accesses_of(plan_.ops[program_.commands[unknown].op])) {
+      if (access.tensor == kNone<TensorId>) continue;
+      name_tensor(finding, access.tensor);
+      break;
+    }
+    if (collector_.wants(finding)) add(std::move(finding));
+  }
+
+  void report_deadlock(const Deadlock& deadlock) {
+    Finding finding = start(Rule::kDeadlock);
+    name_command(finding, deadlock.blocked);
+    if (!collector_.wants(finding)) return;
+    finding.queue = plan_.ops[program_.commands[deadlock.blocked].op].queue;
+    const ChainId chain = model_.chain_of_step[model_.start_of[deadlock.blocked]];
+    const StepId step = model_.first_step[chain] + deadlock.state[chain];
+    for (const CountNeed& need : model_.counts_of(step)) {
+      if (count_of(model_, deadlock.state, need.semaphore) < need.value) {
+        finding.semaphore = SemaphoreId{need.semaphore};
+      }
+    }
+    finding.witness = to_steps(program_, model_, run_to(model_, deadlock.state, nullptr, {}));
+    add(std::move(finding));
+  }
+
+  void report_values() {
+    std::vector<std::pair<CommandId, CommandId>> races;
+    for (const Hit& hit : search_.hits) {
+      const Suspect& suspect = model_.suspects[hit.suspect];
+      if (suspect.kind == Suspect::Kind::kRace) races.emplace_back(suspect.first, suspect.second);
+    }
+    const std::vector<std::uint8_t> racy = racy_cells(map_, races);
+    std::vector<WrongHit> wrong;
+    if (versions_ != nullptr) {
+      for (const WrongHit& hit : search_.wrong) {
+        if (racy[hit.wrong.demand->cell] == 0) wrong.push_back(hit);
+      }
+    } else {
+      for (const WrongValue& value : wrong_values_of_any_run(setting_, map_, reads_, racy)) {
+        wrong.push_back({.wrong = value, .state = {}, .step = 0, .versions = {}});
+      }
+    }
+    std::ranges::stable_sort(wrong, {}, [](const WrongHit& hit) {
+      const Demand& demand = *hit.wrong.demand;
+      return std::tuple(demand.reader, hit.wrong.found, demand.cell, demand.tensor);
+    });
+    for (const WrongHit& hit : wrong) report_wrong(hit);
+  }
+
+  void report_wrong(const WrongHit& hit) {
+    const Demand& demand = *hit.wrong.demand;
+    const bool at_end = demand.reader == kNone<CommandId>;
+    if (!at_end && plan_.ops[program_.commands[demand.reader].op].kind == OpKind::kUnknown) {
+      add_not_proven(demand.reader);
+      return;
+    }
+    Finding finding = start(at_end ? Rule::kBoundary : Rule::kWrongVersion);
+    std::vector<CommandId> pair;
+    if (!at_end) pair.push_back(demand.reader);
+    if (hit.wrong.found != kNone<CommandId>) pair.push_back(hit.wrong.found);
+    std::ranges::sort(pair);
+    if (at_end) name_tensor(finding, demand.tensor);
+    for (CommandId c : pair) {
+      name_command(finding, c);
+      if (c == demand.reader) {
+        name_tensor(finding, demand.tensor);
+      } else if (const TensorId tensor = written_by(c, demand.cell); !at_end) {
+        name_tensor(finding, tensor);
+      }
+    }
+    if (!collector_.wants(finding)) return;
+    name_cell(finding, demand.cell);
+    if (demand.expected.base == Expected::Base::kCommand) {
+      finding.expected = program_.commands[demand.expected.command].op;
+      finding.expected_iteration = program_.commands[demand.expected.command].iteration;
+    }
+    finding.witness = to_steps(program_, model_, run_to_wrong(hit));
+    add(std::move(finding));
+  }
+
+  /// The tensor through which `c` leaves bytes in the cell.
+  TensorId written_by(CommandId c, CellId cell) const {
+    for (const Touch& touch : map_.touches_of(c)) {
+      if (touch.kind == TouchKind::kRead || touch.access == Touch::kEverything) continue;
+      if (std::ranges::binary_search(map_.footprints[touch.footprint], cell)) {
+        return plan_.accesses[touch.access].tensor;
+      }
+    }
+    return kNone<TensorId>;
+  }
+
+  std::vector<StepId> run_to_wrong(const WrongHit& hit) const {
+    const Demand& demand = *hit.wrong.demand;
+    if (model_.consumes) {
+      std::vector<StepId> run = run_to(model_, hit.state, versions_, hit.versions);
+      if (demand.reader != kNone<CommandId>) run.push_back(hit.step);
+      return run;
+    }
+    if (demand.reader == kNone<CommandId>) return run_to(model_, model_.last, nullptr, {});
+    State bound = model_.last;
+    for (CommandId unknown : map_.cells[demand.cell].unknowns) {
+      const StepId step = model_.start_of[unknown];
+      Digit& digit = bound[model_.chain_of_step[step]];
+      digit = std::min(digit, model_.digit_of_step(step));
+    }
+    return minimal_run(model_, bound, model_.start_of[demand.reader], Check{})
+        .value_or(std::vector<StepId>());
+  }
+
+  /// What is wrong once everything has completed, whatever the order.
+  void report_end() {
+    for (CommandId unknown : reads_.end_unknowns) add_not_proven(unknown);
+    std::optional<std::vector<Step>> whole;
+    const auto whole_run = [&] {
+      if (!whole) whole = to_steps(program_, model_, run_to(model_, model_.last, nullptr, {}));
+      return *whole;
+    };
+    for (const Demand& demand : reads_.at_end) {
+      if (demand.expected.base != Expected::Base::kNothing) continue;
+      Finding finding = start(Rule::kUnwritten);
+      name_tensor(finding, demand.tensor);
+      name_cell(finding, demand.cell);
+      if (!collector_.wants(finding)) continue;
+      finding.witness = whole_run();
+      add(std::move(finding));
+    }
+    for (const DeadAtEnd& dead : lifetimes_.dead_at_end) {
+      Finding finding = start(Rule::kLifetime);
+      if (dead.blame != kNone<CommandId>) name_command(finding, dead.blame);
+      name_tensor(finding, dead.tensor);
+      name_slot(finding, dead.tensor, plan_.tensors[dead.tensor].storage, dead.instance);
+      if (!collector_.wants(finding)) continue;
+      finding.witness = whole_run();
+      add(std::move(finding));
+    }
+  }
+
+  const Plan& plan_;
+  const Setting& setting_;
+  const Program& program_;
+  const ByteMap& map_;
+  const Lifetimes& lifetimes_;
+  const Reads& reads_;
+  const Case& settled_;
+  const Model& model_;
+  const VersionModel* versions_;
+  const Search& search_;
+  Collector& collector_;
+};
+
+}  // namespace
+
+void report(const Searched& searched, Collector& collector) {
+  Reporter(searched, collector).report();
+}
+
+}  // namespace memverify::sim
