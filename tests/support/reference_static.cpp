@@ -33,7 +33,8 @@ class Checker {
         for (const Placed& access : accesses) {
           bounds(id, access);
           own_family(op, access);
-          if (writes_bytes(access.access->kind)) written_.push_back(access);
+          const bool known = op.kind != OpKind::kUnknown;  // [S-37]
+          if (known && writes_bytes(access.access->kind)) written_.push_back(access);
         }
         in_place(id, accesses);
       }
