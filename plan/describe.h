@@ -18,8 +18,8 @@ namespace memverify {
 /// back in program order for what orders the pair now, at most 10^5 ops.
 void describe(const Plan& plan, Finding& finding);
 
-/// What happens, without the details that `message` adds: "`w` may write `y` while `u` still reads
-/// `x`". For MV101-104; "" for other rules, whose message is short.
+/// The message without the details that fields of the finding hold, as one clause: "`w` may write
+/// `y` while `u` still reads `x`". The message itself where an engine wrote it.
 std::string headline(const Plan& plan, const Finding& finding);
 
 /// What the start of `op` waits for now: "`load_A` before it on queue `dma`; event `a`, recorded by

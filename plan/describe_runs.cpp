@@ -11,19 +11,37 @@
 namespace memverify {
 namespace {
 
-/// Who signals `semaphore`: "`a` and `b` signal it", "nothing signals it".
+/// Of the two ops of an MV104, which is the reader: the one that takes the last step of the run.
+std::size_t reader_of(const Tell& tell) {
+  if (!tell.finding.witness.empty()) {
+    const Step& last = tell.finding.witness.back();
+    for (std::size_t i = 0; i < tell.finding.ops.size(); ++i) {
+      if (tell.finding.ops[i] == last.op && tell.iteration(i) == last.iteration) return i;
+    }
+  }
+  for (std::size_t i = tell.finding.ops.size(); i > 0; --i) {
+    if (tell.accesses(tell.finding.ops[i - 1], tell.tensor(i - 1), AccessKind::kRead)) {
+      return i - 1;
+    }
+  }
+  return tell.finding.ops.size() - 1;
+}
+
+/// Who signals `semaphore`: "only `a` (by 1) and `b` (by 2) signal it", "nothing signals it".
 std::string signallers(const Plan& plan, SemaphoreId semaphore) {
   std::vector<std::string> names;
   for (const OpId id : ids<OpId>(plan.ops)) {
-    const auto signals = plan.signals_of(plan.ops[id]);
-    if (std::ranges::none_of(signals, [&](const Signal& s) { return s.semaphore == semaphore; })) {
-      continue;
+    for (const Signal& signal : plan.signals_of(plan.ops[id])) {
+      if (signal.semaphore != semaphore) continue;
+      names.push_back(quoted(plan.ops[id].name) +
+                      (plan.semaphores[semaphore].timeline ? " (to " : " (by ") +
+                      plan.formulas.to_string(signal.value) + ")");
     }
-    if (names.size() == 4) {
+    if (names.size() > 4) {
+      names.resize(4);
       names.emplace_back("others");
       break;
     }
-    names.push_back(quoted(plan.ops[id].name));
   }
   if (names.empty()) return "nothing signals it";
   return "only " + listed(names) + (names.size() == 1 ? " signals it" : " signal it");
@@ -64,22 +82,8 @@ Words describe_lifetime_pair(const Tell& tell) {
 
 }  // namespace
 
-std::size_t reader_of(const Tell& tell) {
-  if (!tell.finding.witness.empty()) {
-    const Step& last = tell.finding.witness.back();
-    for (std::size_t i = 0; i < tell.finding.ops.size(); ++i) {
-      if (tell.finding.ops[i] == last.op && tell.iteration(i) == last.iteration) return i;
-    }
-  }
-  for (std::size_t i = tell.finding.ops.size(); i > 0; --i) {
-    if (tell.accesses(tell.finding.ops[i - 1], tell.tensor(i - 1), AccessKind::kRead)) {
-      return i - 1;
-    }
-  }
-  return tell.finding.ops.size() - 1;
-}
-
 Words describe_race(const Tell& tell) {
+  if (tell.finding.ops.size() < 2) return {};
   const std::string first = tell.op(0);
   const std::string second = tell.op(1);
   const std::string x = tell.thing(0);
@@ -91,12 +95,14 @@ Words describe_race(const Tell& tell) {
     clash = second + " may " + std::string(tell.write_verb(1)) + " " + y + " while " + first +
             (tell.finding.rule == Rule::kWar ? " still reads " : " still writes ") + x;
   }
+  if (tell.brief) return {clash, ""};
   return {clash + tell.end() + " Nothing makes " + tell.short_op(1) + " wait for " +
               tell.short_op(0) + " to complete.",
           how_to_order(tell.plan, tell.finding)};
 }
 
 Words describe_wrong_version(const Tell& tell) {
+  if (tell.finding.ops.empty()) return {};
   const std::size_t reader = reader_of(tell);
   const std::string reads = tell.op(reader) + " reads " + tell.thing(reader) + " but finds ";
   const bool known = tell.finding.expected != kNone<OpId>;
@@ -138,7 +144,8 @@ Words describe_wrong_version(const Tell& tell) {
 
 Words describe_unwritten(const Tell& tell) {
   if (tell.finding.ops.empty()) {
-    return {tell.thing(0) + " is never written" + tell.end(), "write it before the end"};
+    return {"output " + tell.thing(0) + " has bytes that nothing has written" + tell.end(),
+            "write them before the end, or make the output smaller"};
   }
   const std::string x = tell.short_thing(0);
   return {tell.op(0) + " reads " + tell.thing(0) + ", of which nothing has written some bytes" +

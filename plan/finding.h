@@ -91,7 +91,8 @@ struct Finding {
   SemaphoreId semaphore = kNone<SemaphoreId>;
   QueueId queue = kNone<QueueId>;
   OpId expected = kNone<OpId>;             ///< MV104, MV106: whose bytes should be found there;
-  std::int64_t expected_iteration = 0;     ///< kNone: the initial value, or not known.
+  std::int64_t expected_iteration = 0;     ///< kNone: not known, or
+  bool expected_initial = false;           ///< the initial value.
 };
 
 enum class Verdict : std::uint8_t { kSafe, kUnsafe, kUnknown };

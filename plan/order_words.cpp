@@ -143,13 +143,13 @@ std::string other_bytes(const Plan& plan, const Finding& finding, std::int64_t d
   const TensorId second = finding.tensors[1];
   if (first == kNone<TensorId> || second == kNone<TensorId>) return "";
   if (plan.tensors[first].root != plan.tensors[second].root) {
-    return ", or give " + quoted(plan.tensors[second].name) + " bytes that " +
+    return "; or give " + quoted(plan.tensors[second].name) + " bytes that " +
            quoted(plan.tensors[first].name) + " does not use";
   }
   const StorageId storage = plan.tensors[first].storage;
   if (distance == 0 || finding.rule == Rule::kRaw || storage == kNone<StorageId>) return "";
   const std::uint32_t slots = plan.storages[storage].slots.size();
-  return ", or give storage " + quoted(plan.storages[storage].name) + " more than " +
+  return "; or give storage " + quoted(plan.storages[storage].name) + " more than " +
          counted(slots, "slot");
 }
 
@@ -188,12 +188,12 @@ std::string how_to_order(const Plan& plan, const Finding& finding) {
     }
     if (const OpId record = record_too_early(plan, first, second, event); record != kNone<OpId>) {
       return "event " + quoted(plan.events[event]) + " is recorded (" +
-             quoted(plan.ops[record].name) + ") before " + a + ": record it after " + a + ", or " +
+             quoted(plan.ops[record].name) + ") before " + a + ": record it after " + a + "; or " +
              add_after + elsewhere;
     }
   }
   return "record an event after " + a + " on " + queue_words(plan, first) + " and wait for it in " +
-         b + ", or " + add_after + elsewhere;
+         b + "; or " + add_after + elsewhere;
 }
 
 }  // namespace memverify

@@ -16,6 +16,12 @@ TensorId Tell::tensor(std::size_t i) const {
   return i < finding.tensors.size() ? finding.tensors[i] : kNone<TensorId>;
 }
 
+bool Tell::one_iteration() const {
+  if (!repeats(plan) || finding.iteration.empty()) return false;
+  return std::ranges::count(finding.iteration, finding.iteration[0]) ==
+         std::ssize(finding.iteration);
+}
+
 bool Tell::is_lifetime_op(std::size_t i) const {
   const OpKind kind = plan.ops[finding.ops[i]].kind;
   return kind == OpKind::kAlloc || kind == OpKind::kFree;
@@ -27,14 +33,19 @@ bool Tell::accesses(OpId op, TensorId tensor, AccessKind kind) const {
   });
 }
 
-std::string Tell::op(std::size_t i) const { return op_words(plan, finding.ops[i], iteration(i)); }
+std::string Tell::op(std::size_t i) const {
+  return brief ? short_op(i) : op_words(plan, finding.ops[i], iteration(i));
+}
 
 std::string Tell::short_op(std::size_t i) const {
+  if (brief && one_iteration()) return quoted(plan.ops[finding.ops[i]].name);
   return op_name(plan, finding.ops[i], iteration(i));
 }
 
 std::string Tell::thing(std::size_t i) const {
-  if (tensor(i) != kNone<TensorId>) return tensor_words(plan, tensor(i));
+  if (tensor(i) != kNone<TensorId>) {
+    return brief ? quoted(plan.tensors[tensor(i)].name) : tensor_words(plan, tensor(i));
+  }
   return finding.pool == kNone<PoolId> ? "its bytes"
                                        : "pool " + quoted(plan.pools[finding.pool].name);
 }
@@ -55,7 +66,7 @@ std::string Tell::storages() const {
 }
 
 std::string Tell::place() const {
-  if (finding.bytes.empty()) return "";
+  if (finding.bytes.empty() || brief) return "";
   const std::string in = storages();
   return place_words(plan, finding.pool, finding.bytes) + (in.empty() ? "" : " (" + in + ")");
 }
@@ -76,6 +87,7 @@ std::string_view Tell::write_verb(std::size_t i) const {
 }
 
 std::string Tell::expected(std::string_view otherwise) const {
+  if (finding.expected_initial) return "its initial value";
   if (finding.expected == kNone<OpId>) return std::string(otherwise);
   return "what " + op_name(plan, finding.expected, finding.expected_iteration) + " wrote";
 }

@@ -20,9 +20,13 @@ struct Words {
 struct Tell {
   const Plan& plan;
   const Finding& finding;
+  bool brief = false;  ///< Names alone: no operator, queue, alias chain, storage, bytes; and no
+                       ///< iteration if there is only one.
 
   std::int64_t iteration(std::size_t i) const;
   TensorId tensor(std::size_t i) const;  ///< kNone when the finding names fewer.
+  /// In a plan that repeats: all ops of the finding are of one iteration.
+  bool one_iteration() const;
   bool is_lifetime_op(std::size_t i) const;
   bool accesses(OpId op, TensorId tensor, AccessKind kind) const;
 
@@ -49,8 +53,5 @@ Words describe_unwritten(const Tell& tell);      ///< MV105
 Words describe_boundary(const Tell& tell);       ///< MV106
 Words describe_deadlock(const Tell& tell);       ///< MV111
 Words describe_lifetime(const Tell& tell);       ///< MV112
-
-/// Of the two ops of an MV104, which is the reader: the one that takes the last step of the run.
-std::size_t reader_of(const Tell& tell);
 
 }  // namespace memverify

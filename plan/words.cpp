@@ -117,6 +117,20 @@ std::string place_words(const Plan& plan, PoolId pool, ByteRange bytes) {
   return out;
 }
 
+std::string address_range(const Plan& plan, const Expr& offset, const Expr& bytes) {
+  const std::string begin = plan.formulas.to_string(offset);
+  std::string end = plan.formulas.to_string(bytes);
+  std::int64_t sum = 0;
+  const bool known = offset.is_constant() && bytes.is_constant() &&
+                     !__builtin_add_overflow(offset.constant, bytes.constant, &sum);
+  if (known) {
+    end = std::to_string(sum);
+  } else if (begin != "0") {
+    end = begin + " + " + end;
+  }
+  return "[" + begin + ", " + end + ")";
+}
+
 OpId bound_record(const Plan& plan, OpId op, EventId event, bool* previous_iteration) {
   OpId found = last_firing(plan, event, 0, index(op));
   const bool wraps = found == kNone<OpId> && repeats(plan);

@@ -41,6 +41,9 @@ std::string tensor_words(const Plan& plan, TensorId tensor);
 /// "bytes [0, 1024) of pool `hbm`".
 std::string place_words(const Plan& plan, PoolId pool, ByteRange bytes);
 
+/// "[0, 64)"; what depends on symbols as a sum: "[0, 64*n)", "[n, n + 64)".
+std::string address_range(const Plan& plan, const Expr& offset, const Expr& bytes);
+
 /// What one wait of `op` waits for: "event `e`, recorded by `r`", "semaphore `n` to reach 2", …
 /// `op` tells which record an event wait binds to. Cost: looks back over at most 10^5 ops.
 std::string wait_words(const Plan& plan, OpId op, const Wait& wait);

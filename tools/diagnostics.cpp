@@ -1,13 +1,9 @@
 #include "tools/diagnostics.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <vector>
+#include <utility>
 
+#include "plan/json_places.h"
 #include "plan/words.h"
 
 namespace memverify {
@@ -15,63 +11,76 @@ namespace {
 
 constexpr std::size_t kBefore = 60;  ///< Bytes of the line shown before the column …
 constexpr std::size_t kAfter = 40;   ///< … and from it on.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-struct Place {
-  std::size_t line;
-  std::size_t column;
-  auto operator<=>(const Place&) const = default;
-};
+bool continues_code_point(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-/// The part of a line around one column.
-struct Excerpt {
-  std::string before;
-  std::string after;
-};
-
-bool is_regular_file(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+/// Line and column of what only a JSON pointer places. Diagnostics come in any order.
+void find_missing_places(std::vector<Diagnostic>& diagnostics, std::string_view text) {
+  if (text.empty()) return;
+  std::vector<std::string> pointers;
+  std::vector<Diagnostic*> missing;
+  for (Diagnostic& d : diagnostics) {
+    if (d.line != 0 || d.pointer.empty()) continue;
+    pointers.push_back(d.pointer);
+    missing.push_back(&d);
+  }
+  if (missing.empty()) return;
+  std::vector<std::pair<std::size_t, Diagnostic*>> places;
+  const std::vector<std::size_t> offsets = find_places(text, pointers);
+  for (std::size_t i = 0; i < missing.size(); ++i) places.emplace_back(offsets[i], missing[i]);
+  std::ranges::stable_sort(places, {}, [](const auto& place) { return place.first; });
+  std::vector<std::size_t> ascending;
+  for (const auto& place : places) ascending.push_back(place.first);
+  const std::vector<LineColumn> lines = find_lines(text, ascending);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i].second->line = lines[i].line;
+    places[i].second->column = lines[i].column;
+  }
 }
 
-/// The excerpts at `places`, which are ascending: one pass over the file in blocks, so that a plan
-/// of one line of gigabytes is no trouble.
-std::map<Place, Excerpt> read_excerpts(const std::string& path, const std::vector<Place>& places) {
-  std::map<Place, Excerpt> excerpts;
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(
-      is_regular_file(path) ? std::fopen(path.c_str(), "rb") : nullptr, close);
-  if (file == nullptr) return excerpts;
-  std::size_t line = 1;
-  std::size_t column = 0;
-  std::size_t first = 0;  // Of the places whose excerpt may still grow.
-  for (int byte = getc_unlocked(file.get()); byte != EOF && first < places.size();
-       byte = getc_unlocked(file.get())) {
-    if (byte == '\n') {
-      ++line;
-      column = 0;
-      while (first < places.size() && places[first].line < line) ++first;
-      continue;
+/// Walks through the lines of a text, forwards.
+class LineCursor {
+ public:
+  explicit LineCursor(std::string_view text)
+      : text_(text), begin_(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
+
+  /// Line `number` >= 1 with what follows it; numbers given must not descend.
+  std::string_view from_line(std::size_t number) {
+    while (line_ < number) {
+      const std::size_t newline = text_.find('\n', begin_);
+      if (newline == std::string_view::npos) return {};
+      begin_ = newline + 1;
+      ++line_;
     }
-    ++column;
-    for (std::size_t i = first; i < places.size() && places[i].line == line; ++i) {
-      const Place& at = places[i];
-      if (column + kBefore < at.column || byte == '\r') break;  // Later places are further right.
-      if (column < at.column) {
-        excerpts[at].before += static_cast<char>(byte);
-      } else if (column < at.column + kAfter) {
-        excerpts[at].after += static_cast<char>(byte);
-      } else if (i == first) {
-        ++first;
-      }
-    }
+    return text_.substr(begin_);
   }
-  return excerpts;
+
+ private:
+  std::string_view text_;
+  std::size_t begin_;
+  std::size_t line_ = 1;
+};
+
+void add_excerpt(InputError& error, std::string_view rest) {
+  const std::size_t at = error.diagnostic.column - 1;
+  if (at > rest.size()) return;
+  const std::size_t first = at > kBefore ? at - kBefore : 0;
+  error.before = rest.substr(first, at - first);
+  error.cut = first > 0;
+  while (error.cut && !error.before.empty() && continues_code_point(error.before.front())) {
+    error.before.erase(0, 1);
+  }
+  const std::string_view after = rest.substr(at);
+  const std::size_t end = std::min(after.find_first_of("\r\n"), after.size());
+  std::size_t length = std::min(end, kAfter);
+  while (length < end && length > 0 && continues_code_point(after[length])) --length;
+  error.after = after.substr(0, length);
 }
 
 /// Columns a text takes on a terminal, near enough: code points.
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_code_point));
 }
 
 std::string clean(std::string text) {
@@ -79,44 +88,47 @@ std::string clean(std::string text) {
   return printable(text);
 }
 
-std::string excerpt_lines(const Excerpt& excerpt, const Place& at, const Style& style) {
-  const std::string number = std::to_string(at.line);
+std::string excerpt_lines(const InputError& error, const Style& style) {
+  const std::string number = std::to_string(error.diagnostic.line);
   const std::string margin(number.size(), ' ');
-  const bool cut = at.column > excerpt.before.size() + 1;
-  const std::string before = (cut ? "…" : "") + clean(excerpt.before);
+  const std::string before = (error.cut ? "…" : "") + clean(error.before);
   return margin + " " + style.frame("|") + "\n" + style.frame(number + " |") + " " + before +
-         clean(excerpt.after) + "\n" + margin + " " + style.frame("|") + " " +
+         clean(error.after) + "\n" + margin + " " + style.frame("|") + " " +
          std::string(width(before), ' ') + style.error("^") + "\n";
 }
 
 }  // namespace
 
-std::string text_diagnostics(std::span<const Diagnostic> diagnostics, const Style& style) {
-  std::map<std::string, std::vector<Place>> places;
-  for (const Diagnostic& d : diagnostics) {
-    if (d.line != 0 && d.column != 0) places[d.file].push_back({d.line, d.column});
+std::vector<InputError> with_excerpts(std::vector<Diagnostic> diagnostics, std::string_view text,
+                                      std::string_view file) {
+  find_missing_places(diagnostics, text);
+  std::vector<InputError> errors;
+  for (Diagnostic& d : diagnostics) {
+    if (d.file.empty()) d.file = file;
+    errors.push_back({.diagnostic = std::move(d)});
   }
-  std::map<std::string, std::map<Place, Excerpt>> excerpts;
-  for (auto& [file, list] : places) {
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    excerpts[file] = read_excerpts(file, list);
+  std::vector<InputError*> by_line;
+  for (InputError& error : errors) {
+    if (error.diagnostic.column != 0) by_line.push_back(&error);
   }
+  const auto line = [](const InputError* error) { return error->diagnostic.line; };
+  std::ranges::stable_sort(by_line, {}, line);
+  LineCursor cursor(text);
+  for (InputError* error : by_line) add_excerpt(*error, cursor.from_line(line(error)));
+  return errors;
+}
+
+std::string text_errors(std::span<const InputError> errors, const Style& style) {
   std::string out;
-  for (const Diagnostic& d : diagnostics) {
+  for (const InputError& error : errors) {
+    const Diagnostic& d = error.diagnostic;
     out += style.error("error[" + d.id + "]") + style.strong(": " + printable(d.message)) + "\n";
     std::string where = printable(d.file);
     if (d.line != 0) where += ":" + std::to_string(d.line);
-    if (d.line != 0 && d.column != 0) where += ":" + std::to_string(d.column);
+    if (d.column != 0) where += ":" + std::to_string(d.column);
     if (!d.pointer.empty()) where += (where.empty() ? "at " : ", at ") + printable(d.pointer);
     if (!where.empty()) out += "  " + style.frame("-->") + " " + where + "\n";
-    const Place at{d.line, d.column};
-    const auto file = excerpts.find(d.file);
-    if (file != excerpts.end()) {
-      if (const auto found = file->second.find(at); found != file->second.end()) {
-        out += excerpt_lines(found->second, at, style);
-      }
-    }
+    if (!error.before.empty() || !error.after.empty()) out += excerpt_lines(error, style);
     out += "\n";
   }
   return out;

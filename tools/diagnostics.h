@@ -3,14 +3,28 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "plan/result.h"
 #include "tools/console.h"
 
 namespace memverify {
 
-/// Each diagnostic with file:line:column and, if the file can be read again, an excerpt of the line
-/// with a caret. Cost: reads the file up to the last line named.
-std::string text_diagnostics(std::span<const Diagnostic> diagnostics, const Style& style);
+/// A diagnostic with the part of its line around its column, as far as there is one.
+struct InputError {
+  Diagnostic diagnostic;
+  std::string before;  ///< The line up to the column, its beginning possibly left out …
+  bool cut = false;    ///< … if this is set.
+  std::string after;   ///< From the column on.
+};
+
+/// Adds the excerpts. `text` is what was read; diagnostics that have a JSON pointer and no line get
+/// their place from it, and `file` for a name. Cost: one scan of the text.
+std::vector<InputError> with_excerpts(std::vector<Diagnostic> diagnostics, std::string_view text,
+                                      std::string_view file);
+
+/// Each error with file:line:column, its line and a caret under the column.
+std::string text_errors(std::span<const InputError> errors, const Style& style);
 
 }  // namespace memverify

@@ -218,7 +218,8 @@ std::span<const ExplainText> explain_texts_of_runs() {
   ],
   "ops": [
     {"id": "make_x", "queue": "compute", "writes": ["x"]},
-    {"id": "call", "kind": "unknown", "queue": "compute"}
+    {"id": "call", "kind": "unknown", "queue": "compute"},
+    {"id": "use_x", "queue": "compute", "reads": ["x"]}
   ]
 }
 )json",

@@ -1,5 +1,7 @@
 // memverify import FORMAT FILE: another tool's file, as a plan.
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/input_file.h"
@@ -40,14 +42,20 @@ std::string assumptions_text(const std::vector<std::string>& assumptions) {
 }
 
 ExitCode import_file(const ImportOptions& options, const Importer& importer) {
-  const auto refuse = [&](const std::vector<Diagnostic>& errors) {
-    write_error(text_diagnostics(errors, Style::of(options.color, stderr)));
+  // Errors of the plan that was made have no place in the file.
+  const auto is_about_file = [](const Diagnostic& d) {
+    return d.id.starts_with("json.") || d.id.starts_with("import.");
+  };
+  const auto refuse = [&](const std::vector<Diagnostic>& errors, std::string_view text) {
+    const bool places = std::ranges::all_of(errors, is_about_file);
+    write_error(text_errors(with_excerpts(errors, places ? text : "", options.file),
+                            Style::of(options.color, stderr)));
     return ExitCode::kBadInput;
   };
   const Result<InputFile> input = InputFile::open(options.file);
-  if (!input.ok()) return refuse(input.errors());
+  if (!input.ok()) return refuse(input.errors(), "");
   const Result<Imported> imported = importer.read(input.value().text(), options.file);
-  if (!imported.ok()) return refuse(imported.errors());
+  if (!imported.ok()) return refuse(imported.errors(), input.value().text());
   if (options.assumptions) write_error(assumptions_text(imported.value().assumptions));
   const std::string problem = replace_file(options.output, write_plan(imported.value().plan));
   if (problem.empty()) return ExitCode::kSafe;

@@ -10,7 +10,7 @@
 
 #include "plan/finding.h"
 #include "plan/plan.h"
-#include "plan/result.h"
+#include "tools/diagnostics.h"
 #include "tools/exit_code.h"
 
 namespace memverify {
@@ -18,7 +18,7 @@ namespace memverify {
 /// The outcome for one plan file: either `errors`, or a plan and a verdict on it.
 struct Report {
   std::string file;                ///< As the user wrote it.
-  std::vector<Diagnostic> errors;  ///< Bad input; everything below is then empty.
+  std::vector<InputError> errors;  ///< Bad input; everything below is then empty.
 
   Plan plan;
   Verdict verdict = Verdict::kUnknown;

@@ -107,6 +107,8 @@ Json finding_json(const Plan& plan, const Finding& finding) {
   if (finding.expected != kNone<OpId>) {
     out["expected"] = {{"op", plan.ops[finding.expected].name},
                        {"iteration", finding.expected_iteration}};
+  } else if (finding.expected_initial) {
+    out["expected"] = "initial";
   }
   out["message"] = finding.message;
   out["help"] = finding.help;
@@ -143,9 +145,9 @@ Json error_json(const Report& report) {
   out["file"] = report.file;
   out["verdict"] = "error";
   out["errors"] = Json::array();
-  for (const Diagnostic& error : report.errors) {
+  for (const auto& [error, before, cut, after] : report.errors) {
     Json entry = {{"id", error.id}, {"message", error.message}};
-    entry["file"] = error.file.empty() ? report.file : error.file;
+    entry["file"] = error.file;
     if (error.line != 0) entry["line"] = error.line;
     if (error.column != 0) entry["column"] = error.column;
     entry["pointer"] = error.pointer;

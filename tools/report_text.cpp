@@ -57,7 +57,7 @@ std::string access_words(const Plan& plan, OpId op, TensorId tensor) {
   return verbs.empty() ? "" : listed(verbs) + " " + quoted(plan.tensors[tensor].name);
 }
 
-/// "storage `s` at [0, 64) of pool `hbm`"; sizes that depend on symbols as they are written.
+/// "storage `s` at [0, 64) of pool `hbm`".
 std::string storage_words(const Plan& plan, StorageId id, std::int64_t instance) {
   const Storage& storage = plan.storages[id];
   const auto count = static_cast<std::int64_t>(storage.slots.size());
@@ -65,12 +65,7 @@ std::string storage_words(const Plan& plan, StorageId id, std::int64_t instance)
   const Expr offset = Plan::slice(plan.exprs, storage.slots)[static_cast<std::size_t>(slot)];
   std::string out = "storage " + quoted(storage.name);
   if (count > 1) out += ", slot " + std::to_string(slot);
-  std::int64_t end = 0;
-  const bool known = offset.is_constant() && storage.bytes.is_constant() &&
-                     !__builtin_add_overflow(offset.constant, storage.bytes.constant, &end);
-  out += known ? " at [" + std::to_string(offset.constant) + ", " + std::to_string(end) + ")"
-               : " at " + plan.formulas.to_string(offset) + ", " +
-                     plan.formulas.to_string(storage.bytes) + " bytes";
+  out += " at " + address_range(plan, offset, storage.bytes);
   return out + " of pool " + quoted(plan.pools[storage.pool].name);
 }
 
@@ -87,6 +82,22 @@ std::string chain_words(const Plan& plan, OpId op, TensorId tensor, std::int64_t
                                      : out + storage_words(plan, storage, iteration - distance);
 }
 
+/// Which of the finding's tensors are those of `finding.ops[i]`: one each where there are as many
+/// as ops, all for a single op, else those it accesses.
+std::vector<TensorId> tensors_of(const Plan& plan, const Finding& finding, std::size_t i) {
+  std::vector<TensorId> mine;
+  for (std::size_t k = 0; k < finding.tensors.size(); ++k) {
+    const TensorId tensor = finding.tensors[k];
+    if (tensor == kNone<TensorId> || std::ranges::count(mine, tensor) > 0) continue;
+    const bool is_mine =
+        finding.ops.size() == 1 || (finding.tensors.size() == finding.ops.size()
+                                        ? k == i
+                                        : access_to(plan, finding.ops[i], tensor) != nullptr);
+    if (is_mine) mine.push_back(tensor);
+  }
+  return mine;
+}
+
 /// Where one op of the finding stands, and what it does there.
 std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, const Style& style) {
   const OpId id = finding.ops[i];
@@ -99,12 +110,7 @@ std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, co
            (place.line > 0 ? ":" + std::to_string(place.line) : "") + "\n";
   }
   std::string line = op_words(plan, id, iteration);
-  // MV107 names two tensors of one op.
-  std::vector<TensorId> tensors;
-  for (std::size_t k = 0; k < finding.tensors.size(); ++k) {
-    const bool mine = finding.ops.size() == 1 || k == i;
-    if (mine && finding.tensors[k] != kNone<TensorId>) tensors.push_back(finding.tensors[k]);
-  }
+  const std::vector<TensorId> tensors = tensors_of(plan, finding, i);
   std::vector<std::string> deeds;
   for (const TensorId tensor : tensors) {
     if (std::string deed = access_words(plan, id, tensor); !deed.empty()) deeds.push_back(deed);
@@ -113,6 +119,9 @@ std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, co
   out += bar(line, style);
   for (const TensorId tensor : tensors) {
     out += bar("    " + chain_words(plan, id, tensor, iteration), style);
+  }
+  if (op.storage != kNone<StorageId>) {
+    out += bar("    " + storage_words(plan, op.storage, iteration), style);
   }
   return out;
 }
@@ -161,51 +170,67 @@ std::string run_words(const Plan& plan, const std::vector<Step>& run) {
   return out;
 }
 
-}  // namespace
+std::string also_words(const Finding& finding) {
+  std::vector<std::string> rules;
+  for (const Rule also : finding.also) {
+    rules.push_back(std::string(info(also).id) + " (" + std::string(info(also).title) + ")");
+  }
+  return listed(rules);
+}
 
-std::string text_finding(const Plan& plan, const Finding& finding, const Style& style) {
-  const RuleInfo& rule = info(finding.rule);
-  const std::string title = headline(plan, finding);
-  std::string out = severity_mark(rule, style) +
-                    style.strong(": " + (title.empty() ? finding.message : title)) + "\n";
-  for (std::size_t i = 0; i < finding.ops.size(); ++i) out += op_block(plan, finding, i, style);
-  out += bar("", style);
-  if (!finding.bytes.empty() && finding.pool != kNone<PoolId>) {
+std::string symbol_words(const Plan& plan, const Finding& finding) {
+  std::vector<std::string> values;
+  for (const SymbolValue& value : finding.symbols) {
+    values.push_back(quoted(plan.symbols[value.symbol].name) + " = " + std::to_string(value.value));
+  }
+  return listed(values);
+}
+
+/// For races: what the second op waits for, and the completion it does not wait for.
+std::string order_notes(const Plan& plan, const Finding& finding, const Style& style) {
+  const auto instance = [&](std::size_t i) {
+    return op_name(plan, finding.ops[i], i < finding.iteration.size() ? finding.iteration[i] : 0);
+  };
+  const std::string now = what_holds_back(plan, finding.ops[1]);
+  return note("now",
+              quoted(plan.ops[finding.ops[1]].name) + " waits for " +
+                  (now.empty() ? "nothing" : now),
+              style) +
+         note("missing",
+              "nothing makes " + instance(1) + " wait for " + instance(0) + " to complete", style);
+}
+
+std::string notes_of(const Plan& plan, const Finding& finding, const std::string& title,
+                     const Style& style) {
+  std::string out;
+  const bool has_place = !finding.bytes.empty() && finding.pool != kNone<PoolId>;
+  if (has_place && title.find("bytes [") == std::string::npos) {
     out += note("bytes",
-                place_words(plan, finding.pool, finding.bytes) + ", " +
+                address_range(plan, finding.bytes.begin, finding.bytes.end - finding.bytes.begin) +
+                    " of pool " + quoted(plan.pools[finding.pool].name) + ", " +
                     counted(finding.bytes.end - finding.bytes.begin, "byte"),
                 style);
   }
-  const bool race = finding.rule <= Rule::kWaw && finding.ops.size() == 2;
-  if (race) {
-    const std::string now = what_holds_back(plan, finding.ops[1]);
-    const std::string second = quoted(plan.ops[finding.ops[1]].name);
-    out += note("now", second + " waits for " + (now.empty() ? "nothing" : now), style);
-    const auto instance = [&](std::size_t i) {
-      return op_name(plan, finding.ops[i], i < finding.iteration.size() ? finding.iteration[i] : 0);
-    };
-    out +=
-        note("missing",
-             "nothing makes " + instance(1) + " wait for " + instance(0) + " to complete", style);
+  if (finding.rule <= Rule::kWaw && finding.ops.size() == 2) {
+    out += order_notes(plan, finding, style);
   }
-  if (!finding.also.empty()) {
-    std::vector<std::string> rules;
-    for (const Rule also : finding.also) {
-      rules.push_back(std::string(info(also).id) + " (" + std::string(info(also).title) + ")");
-    }
-    out += note("also", listed(rules), style);
-  }
+  if (!finding.also.empty()) out += note("also", also_words(finding), style);
   if (!finding.when.empty()) out += note("when", when_words(plan, finding), style);
-  if (!finding.symbols.empty()) {
-    std::vector<std::string> values;
-    for (const SymbolValue& value : finding.symbols) {
-      values.push_back(quoted(plan.symbols[value.symbol].name) + " = " +
-                       std::to_string(value.value));
-    }
-    out += note("symbols", listed(values), style);
-  }
+  if (!finding.symbols.empty()) out += note("symbols", symbol_words(plan, finding), style);
   if (!finding.witness.empty()) out += note("run", run_words(plan, finding.witness), style);
   if (!finding.help.empty()) out += note("help", finding.help, style);
+  return out;
+}
+
+}  // namespace
+
+std::string text_finding(const Plan& plan, const Finding& finding, const Style& style) {
+  const std::string title = headline(plan, finding);
+  std::string out = severity_mark(info(finding.rule), style) + style.strong(": " + title) + "\n";
+  for (std::size_t i = 0; i < finding.ops.size(); ++i) out += op_block(plan, finding, i, style);
+  if (const std::string notes = notes_of(plan, finding, title, style); !notes.empty()) {
+    out += bar("", style) + notes;
+  }
   return out;
 }
 
@@ -214,7 +239,9 @@ std::string text_report(const Report& report, const Style& style) {
   for (const Finding& finding : report.findings) {
     out += text_finding(report.plan, finding, style) + "\n";
   }
-  if (report.verdict == Verdict::kSafe) out += "assuming that " + std::string(kAssumption) + "\n";
+  if (report.verdict == Verdict::kSafe) {
+    out += style.strong("note:") + " safe assumes that " + std::string(kAssumption) + "\n";
+  }
   return out + "memverify: " + outcome_line(report) + "\n";
 }
 

@@ -1,9 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/reader.h"
 #include "tools/command.h"
-#include "tools/diagnostics.h"
+#include "tools/load.h"
 #include "tools/parse.h"
 #include "tools/show_text.h"
 
@@ -22,13 +21,13 @@ ExitCode show_command(const Arguments& arguments) {
   ExitCode code = ExitCode::kSafe;
   std::string_view separator;
   for (const std::string& file : files) {
-    const Result<Plan> plan = read_plan_file(file);
-    if (!plan.ok()) {
-      write_error(text_diagnostics(plan.errors(), Style::of(color, stderr)));
+    const Loaded loaded = load_plan(file);
+    if (!loaded.plan) {
+      write_error(text_errors(loaded.errors, Style::of(color, stderr)));
       code = ExitCode::kBadInput;
       continue;
     }
-    output.write(std::string(separator) + show_plan(plan.value()));
+    output.write(std::string(separator) + show_plan(*loaded.plan));
     separator = "\n";
   }
   return output.finish(code);

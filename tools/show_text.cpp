@@ -98,21 +98,12 @@ class Show {
     return rows;
   }
 
-  /// "[0, 64)"; what depends on symbols as a sum.
-  std::string address_range(const Expr& offset, const Expr& bytes) const {
-    std::int64_t end = 0;
-    const bool known = offset.is_constant() && bytes.is_constant() &&
-                       !__builtin_add_overflow(offset.constant, bytes.constant, &end);
-    return "[" + value(offset) + ", " +
-           (known ? std::to_string(end) : value(offset) + " + " + value(bytes)) + ")";
-  }
-
   Rows storages() const {
     Rows rows;
     for (const Storage& storage : plan_.storages) {
       std::vector<std::string> slots;
       for (const Expr& offset : Plan::slice(plan_.exprs, storage.slots)) {
-        slots.push_back(address_range(offset, storage.bytes));
+        slots.push_back(address_range(plan_, offset, storage.bytes));
       }
       const std::string count = slots.size() > 1 ? std::to_string(slots.size()) + " slots: " : "";
       rows.push_back({printable(storage.name), printable(plan_.pools[storage.pool].name),
@@ -225,7 +216,7 @@ class Show {
                           : printable(plan_.tensors[access.tensor].name);
     if (access.part != Access::kWhole) {
       const Part& part = plan_.parts[access.part];
-      out += part.bytes ? address_range(part.offset, *part.bytes)
+      out += part.bytes ? address_range(plan_, part.offset, *part.bytes)
                         : "[" + value(part.offset) + ", end)";
     }
     if (access.distance > 0) out += " (distance " + std::to_string(access.distance) + ")";

@@ -5,7 +5,6 @@
 
 #include "plan/suggest.h"
 #include "plan/words.h"
-#include "tools/diagnostics.h"
 #include "tools/parse.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
@@ -79,7 +78,7 @@ std::string command_hint(const std::string& file) {
 }
 
 void print_errors(const Report& report, const Style& style) {
-  write_error(text_diagnostics(report.errors, style));
+  write_error(text_errors(report.errors, style));
   for (const std::string& error : report.internal_errors) {
     write_error(style.error("internal error") + ": " + error +
                 "\nThis is a bug in memverify; please report it with the plan (" +
@@ -132,7 +131,7 @@ ExitCode verify_command(const Arguments& arguments) {
     code = worse(code, exit_code(report));
     ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
-    if (single && !report.errors.empty()) write_error(command_hint(file));
+    if (!report.errors.empty() && &file == &options.files.front()) write_error(command_hint(file));
     if (single) {
       output.write(single_report(report, options, out_style));
     } else if (options.json) {

@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "plan/describe.h"
-#include "plan/reader.h"
+#include "plan/layout.h"
 #include "plan/words.h"
 #include "sim/replay.h"
 #include "tools/confirm.h"
+#include "tools/load.h"
 
 namespace memverify {
 namespace {
@@ -37,6 +38,19 @@ bool touches_a_byte(const Plan& plan, const Op& op) {
 
 bool needs_a_place(const Plan& plan, TensorId id) {
   return plan.tensors[plan.tensors[id].root].placement == Placement::kUnplaced;
+}
+
+/// The least value of every symbol: sizes must make sense there, whatever they are elsewhere.
+Valuation least_values(const Plan& plan) {
+  Valuation valuation;
+  for (const Symbol& symbol : plan.symbols) {
+    const std::int64_t remainder = symbol.min % symbol.multiple_of;
+    const std::int64_t up = remainder > 0 ? symbol.multiple_of - remainder : -remainder;
+    std::int64_t least = 0;
+    const bool overflows = __builtin_add_overflow(symbol.min, up, &least);
+    valuation.symbols.push_back(overflows ? symbol.min : least);
+  }
+  return valuation;
 }
 
 void run_engines(const Plan& plan, std::span<const Engine* const> engines,
@@ -73,9 +87,13 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
          .pointer = "/tensors/" + std::to_string(index(id))});
     if (errors.size() == kMostErrors) return errors;
   }
+  if (!errors.empty()) return errors;
+  if (Result<Layout> layout = Layout::make(plan, least_values(plan)); !layout.ok()) {
+    return layout.errors();
+  }
   const bool touches =
       std::ranges::any_of(plan.ops, [&](const Op& op) { return touches_a_byte(plan, op); });
-  if (errors.empty() && !touches) {
+  if (!touches) {
     errors.push_back({.id = "plan.empty",
                       .message = "no op touches a byte, so there is nothing to verify; do the ops "
                                  "list what they read and write?",
@@ -87,15 +105,12 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
 Report verify_file(const std::string& path, std::span<const Engine* const> engines,
                    const EngineOptions& options) {
   Report report{.file = path};
-  Result<Plan> read = read_plan_file(path);
-  if (!read.ok()) {
-    report.errors = read.errors();
+  Loaded loaded = load_plan(path, cannot_be_verified);
+  if (!loaded.plan) {
+    report.errors = std::move(loaded.errors);
     return report;
   }
-  report.errors = cannot_be_verified(read.value());
-  for (Diagnostic& error : report.errors) error.file = path;
-  if (!report.errors.empty()) return report;
-  report.plan = std::move(read).value();
+  report.plan = std::move(*loaded.plan);
   run_engines(report.plan, engines, options, report);
   for (Finding& finding : report.findings) describe(report.plan, finding);
   Confirmation confirmed = confirm(report.plan, report.findings, replay, kReplayBudget);

@@ -17,7 +17,8 @@ Report verify_file(const std::string& path, std::span<const Engine* const> engin
                    const EngineOptions& options);
 
 /// What makes a well-formed plan one that cannot be verified: unplaced tensors ("tensor.unplaced"),
-/// or no op that touches a byte ("plan.empty"). Cost: linear in the plan.
+/// sizes that make no sense at the least values of the symbols (`Layout::make`), or no op that
+/// touches a byte ("plan.empty"). Cost: linear in the plan.
 std::vector<Diagnostic> cannot_be_verified(const Plan& plan);
 
 }  // namespace memverify

@@ -206,6 +206,13 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
   put(read);
   if (names_writer && reader_first) put(*writer);
   set_chain(*finding);
+  finding->expected_initial = suspect.expected == kInitialVersion;
+  if (const std::uint32_t wanted = view.versions.access(suspect.expected);
+      wanted != Versions::kNoAccess) {
+    const Cmd cmd = view.footprints.accesses()[wanted].cmd;
+    finding->expected = op_of(cmd);
+    finding->expected_iteration = view.program.instances[cmd].iteration;
+  }
   if (!at_end) {
     set_witness(*finding, view.witnesses.up_to(read.cmd));
   } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
