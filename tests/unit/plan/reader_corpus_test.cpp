@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> corpus() {
   std::vector<std::string> files;
-  for (const char* folder : {"bugs", "peers", "format"}) {
+  for (const char* folder : {"bugs", "peers", "format", "readme"}) {
     for (const auto& entry : fs::directory_iterator(fs::path(MEMVERIFY_CORPUS) / folder)) {
       if (entry.path().extension() == ".json") files.push_back(entry.path().string());
     }
