@@ -115,20 +115,20 @@ std::span<const ExplainText> explain_texts_of_plans() {
        "Correct the claim if it is wrong.",
        R"json({
   "memverify": 1,
-  "pools": [{"id": "hbm", "bytes": 32}],
+  "pools": [{"id": "hbm", "bytes": 48}],
   "queues": [{"id": "compute"}],
   "storages": [
     {"id": "s", "pool": "hbm", "offset": 0, "bytes": 64}
   ],
   "tensors": [
-    {"id": "x", "storage": "s", "offset": 0, "bytes": 64}
+    {"id": "x", "storage": "s", "offset": 0, "bytes": 32}
   ],
   "ops": [
     {"id": "make_x", "queue": "compute", "writes": ["x"]}
   ]
 }
 )json",
-       R"json("bytes": 32)json", R"json("bytes": 4096)json"},
+       R"json("bytes": 48)json", R"json("bytes": 4096)json"},
       {Rule::kIncoherent,
        "An op of kind \"view\" says that its results alias its operands, but the tensors do "
        "not: they are not all views of one root.",
