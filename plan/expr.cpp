@@ -326,7 +326,7 @@ std::vector<SymbolId> ExprPool::symbols(Expr expr) const {
     found.push_back(static_cast<SymbolId>(instruction.operand));
   }
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
@@ -339,7 +339,7 @@ std::vector<SymbolId> ExprPool::all_symbols() const {
     found.insert(found.end(), here.begin(), here.end());
   }
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
