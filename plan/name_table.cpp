@@ -12,7 +12,7 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 
 std::uint64_t load(const char* bytes, std::size_t count) {
   std::uint64_t word = 0;
-  std::memcpy(&word, bytes, count);
+  if (count != 0) std::memcpy(&word, bytes, count);  // `bytes` may be null then.
   return word;
 }
 
