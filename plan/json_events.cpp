@@ -58,7 +58,7 @@ class TextStream {
   char Take() { return *at_++; }
   std::size_t Tell() const { return static_cast<std::size_t>(at_ - begin_); }
 
-  /// Begins a string, or, behind a number, takes the place where that began.
+  /// At the first byte of a string; RapidJSON also calls it behind a number, where it does nothing.
   char* PutBegin() {
     head_ = at_;
     if (at_ != begin_ && at_[-1] == '"') at_ = skip_plain(at_, end_);
@@ -94,20 +94,6 @@ class TextStream {
   unsigned bits_ = 0;           ///< Of all bytes put one by one, or'ed.
   Unescaped* unescaped_;
 };
-
-}  // namespace
-}  // namespace memverify
-
-namespace rapidjson {
-/// Lets RapidJSON work on a copy of the stream in registers.
-template <>
-struct StreamTraits<memverify::TextStream> {
-  enum { copyOptimization = 1 };
-};
-}  // namespace rapidjson
-
-namespace memverify {
-namespace {
 
 /// Index of the first byte that is not UTF-8 (RFC 3629), or npos.
 std::size_t find_invalid_utf8(std::string_view text) {
@@ -151,16 +137,16 @@ class Adapter {
 
   std::optional<JsonError> error;
 
-  bool Null() { return handler_.on_null(literal(4)); }
-  bool Bool(bool value) { return handler_.on_bool(value, literal(value ? 4 : 5)); }
+  bool Null() { return handler_.on_null(before(4)); }
+  bool Bool(bool value) { return handler_.on_bool(value, before(value ? 4 : 5)); }
 
-  bool RawNumber(const char* data, std::size_t length, bool /*copy*/) {
-    const std::size_t begin = offset_of(data);
-    const JsonSpan span{begin, begin + length};
+  bool RawNumber(const char* /*data*/, std::size_t length, bool /*copy*/) {
+    const JsonSpan span = before(length);
+    const std::string_view text = text_.substr(span.begin, length);
     std::int64_t value = 0;
-    const auto [end, code] = std::from_chars(data, data + length, value);
-    if (code == std::errc() && end == data + length) return handler_.on_integer(value, span);
-    return handler_.on_other_number({data, length}, span);
+    const auto [end, code] = std::from_chars(text.begin(), text.end(), value);
+    if (code == std::errc() && end == text.end()) return handler_.on_integer(value, span);
+    return handler_.on_other_number(text, span);
   }
 
   bool String(const char* data, std::size_t length, bool /*copy*/) {
@@ -196,7 +182,8 @@ class Adapter {
   std::size_t offset_of(const char* at) const {
     return static_cast<std::size_t>(at - text_.data());
   }
-  JsonSpan literal(std::size_t length) const { return {stream_.Tell() - length, stream_.Tell()}; }
+  /// The `length` bytes just taken.
+  JsonSpan before(std::size_t length) const { return {stream_.Tell() - length, stream_.Tell()}; }
   std::string_view string(const char* data, std::size_t length) const {
     if (!unescaped_.used) return {data, length};
     return std::string_view(unescaped_.bytes).substr(0, length);  // Without the NUL put last.

@@ -221,7 +221,9 @@ void PlanEvents::find_field(std::string_view key, JsonSpan span) {
     std::size_t k = frame.next_field + tried;
     if (k >= fields.size()) k -= fields.size();
     const Field& field = fields[k];
-    if (field.key != key) continue;
+    if (field.key.size() != key.size() || field.key.front() != key.front() || field.key != key) {
+      continue;
+    }
     frame.key = field.key;
     frame.next_field = static_cast<std::uint8_t>(k + 1 == fields.size() ? 0 : k + 1);
     const std::uint32_t bit = std::uint32_t{1} << k;
