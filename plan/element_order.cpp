@@ -38,14 +38,13 @@ bool same_elements(const Plan& plan, const Layout& layout, TensorId a, std::int6
   if (a == b) return true;
   const ElementOrder x = element_order(plan, layout, a);
   const ElementOrder y = element_order(plan, layout, b);
-  if (x.element_bits != 0 && y.element_bits != 0) {
-    return x.element_bits == y.element_bits && x.dims == y.dims;
-  }
+  if (x.element_bits != y.element_bits && x.element_bits != 0 && y.element_bits != 0) return false;
+  if (!x.is_dense() || !y.is_dense()) return x.element_bits == y.element_bits && x.dims == y.dims;
   const auto bytes = [&](TensorId tensor) {
     const ByteRange hull = layout.tensor(tensor).bytes.hull();
     return hull.end - hull.begin;
   };
-  return x.is_dense() && y.is_dense() && bytes(a) == bytes(b);
+  return bytes(a) == bytes(b);
 }
 
 bool has_self_overlap(const Plan& plan, const Layout& layout, TensorId id) {
