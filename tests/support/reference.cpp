@@ -101,6 +101,9 @@ EngineResult refused() {
 }  // namespace
 
 EngineResult reference(const Plan& plan, const ReferenceLimits& limits) {
+  for (const Tensor& tensor : plan.tensors) {
+    if (tensor.storage == kNone<StorageId>) return refused();
+  }
   if (!plan.iterations) return refused();
   const auto commands = static_cast<std::int64_t>(plan.ops.size());
   if (*plan.iterations > limits.max_commands || commands > limits.max_commands ||

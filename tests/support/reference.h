@@ -22,9 +22,9 @@ struct ReferenceLimits {
 
 /// Rules, ops and tensors/storages/pools of all findings, without messages or witnesses, sorted and
 /// without repetition. `also` holds every other way in which the pair clashes in any iteration.
-/// Beyond a limit, and for unbounded plans and symbols, the verdict is kUnknown with one MV201 that
-/// names no op. MV301 covers what faults.h lists and waits that never bind, not unused syncs.
-/// Cost: exponential in everything.
+/// Beyond a limit, for unbounded plans and symbols and for unplaced tensors, the verdict is
+/// kUnknown with one MV201 that names no op. MV301 covers what faults.h lists and waits that never
+/// bind, not unused syncs. Cost: exponential in everything.
 EngineResult reference(const Plan& plan, const ReferenceLimits& limits);
 
 }  // namespace memverify::testing

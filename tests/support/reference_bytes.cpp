@@ -98,6 +98,7 @@ Bytes Sizes::access_bytes(const Access& access, std::int64_t slot) const {
   Bytes bytes = all.bytes();
   if (access.part == Access::kWhole) return bytes;
   const Part& part = plan.parts[access.part];
+  if (value(part.offset) < 0 || (part.bytes && value(*part.bytes) < 0)) invalid = true;
   const std::int64_t begin = all.zero + value(part.offset);
   const std::optional<std::int64_t> end =
       part.bytes ? std::optional(begin + value(*part.bytes)) : std::nullopt;
@@ -106,17 +107,19 @@ Bytes Sizes::access_bytes(const Access& access, std::int64_t slot) const {
 }
 
 bool single_instance(const Plan& plan, TensorId root) {
-  if (plan.storages[plan.tensors[root].storage].slots.size() != 1) return false;
+  bool first_writes = false;
   for (const Op& op : plan.ops) {
-    if (op.kind == OpKind::kView || op.runs == Runs::kFirst) continue;
+    if (op.kind == OpKind::kView) continue;
     for (const Access& access : plan.accesses_of(op)) {
       const bool writes = access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
-      if (writes && access.tensor != kNone<TensorId> && plan.tensors[access.tensor].root == root) {
-        return false;
-      }
+      if (!writes || access.tensor == kNone<TensorId>) continue;
+      if (plan.tensors[access.tensor].root != root) continue;
+      if (op.runs != Runs::kFirst) return false;
+      first_writes = true;
     }
   }
-  return true;
+  // Nobody writes it: then an input in a rotating storage has its value in every slot.
+  return first_writes || plan.storages[plan.tensors[root].storage].slots.size() == 1;
 }
 
 std::int64_t instance_of(const Plan& plan, TensorId tensor, std::int64_t iteration,

@@ -41,8 +41,8 @@ struct Sizes {
   Bytes access_bytes(const Access& access, std::int64_t slot) const;
 };
 
-/// True iff only `first` ops write the family of `root`, besides accumulates, and its storage does
-/// not rotate: one instance for all iterations.
+/// True iff the family of `root` is one instance for all iterations: only `first` ops write it,
+/// besides accumulates, or nobody does and its storage does not rotate.
 bool single_instance(const Plan& plan, TensorId root);
 
 /// The instance that an access of the command of `iteration` means.

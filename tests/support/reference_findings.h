@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -11,17 +12,22 @@
 
 namespace memverify::testing {
 
-/// Findings of the same rule and ops are one; without ops, of the same rule and tensors, storages
-/// and pool. What later ones add in `also` and `tensors` is merged in.
+/// Races of the same ops are one, under the lowest rule; other findings of the same rule and ops;
+/// without ops, of the same rule and tensors, storages and pool. `also` and `tensors` are merged.
 class FindingSet {
  public:
   void add(const Finding& finding) {
     const bool by_ops = !finding.ops.empty();
-    const Key key{finding.rule, finding.ops, by_ops ? Tensors{} : finding.tensors,
-                  by_ops ? Storages{} : finding.storages, by_ops ? kNone<PoolId> : finding.pool};
+    const bool race = finding.rule <= Rule::kWaw;
+    const Key key{race ? Rule::kWar : finding.rule, finding.ops,
+                  by_ops ? Tensors{} : finding.tensors, by_ops ? Storages{} : finding.storages,
+                  by_ops ? kNone<PoolId> : finding.pool};
     Finding& kept = findings_.try_emplace(key, finding).first->second;
-    merge(kept.also, finding.also);
     merge(kept.tensors, finding.tensors);
+    merge(kept.also, finding.also);
+    if (finding.rule != kept.rule) merge(kept.also, {std::max(finding.rule, kept.rule)});
+    kept.rule = std::min(kept.rule, finding.rule);
+    std::erase(kept.also, kept.rule);
   }
   void add(Rule rule, std::vector<OpId> ops, std::vector<TensorId> tensors = {},
            std::vector<StorageId> storages = {}, PoolId pool = kNone<PoolId>) {
@@ -40,6 +46,7 @@ class FindingSet {
   std::vector<Finding> list() const {
     std::vector<Finding> result;
     for (const auto& [key, finding] : findings_) result.push_back(finding);
+    std::ranges::stable_sort(result, {}, [](const Finding& f) { return std::pair(f.rule, f.ops); });
     return result;
   }
 
@@ -49,7 +56,7 @@ class FindingSet {
   using Key = std::tuple<Rule, std::vector<OpId>, Tensors, Storages, PoolId>;
 
   template <typename T>
-  static void merge(std::vector<T>& into, const std::vector<T>& from) {
+  static void merge(std::vector<T>& into, const std::type_identity_t<std::vector<T>>& from) {
     into.insert(into.end(), from.begin(), from.end());
     std::ranges::sort(into);
     into.erase(std::unique(into.begin(), into.end()), into.end());

@@ -346,9 +346,8 @@ class Maker {
       Touch touch;
       touch.kind = AccessKind::kClobber;
       command.touches.push_back(touch);
-      for (const auto& [address, sets] : membership) {
-        sources_[&command.touches.back()].addresses.push_back(address);
-      }
+      Source& source = sources_[&command.touches.back()];
+      for (const auto& [address, sets] : membership) source.addresses.push_back(address);
     }
   }
 
@@ -400,7 +399,9 @@ class Maker {
     for (int c = position - 1; c > alloc && result.base == kNobody; --c) {
       if (gives(c, AccessKind::kWrite, reader, byte)) result.base = c;
     }
-    if (result.base == kNobody && initial_holds(reader, byte)) result.base = kInitial;
+    if (result.base == kNobody && alloc == kNobody && initial_holds(reader, byte)) {
+      result.base = kInitial;
+    }
     if (source.from_initial) result.base = initial_holds(reader, byte) ? kInitial : kNobody;
     if (source.from != kNone<OpId>) {
       const int named = named_writer(source.from, reader, position, byte);

@@ -76,6 +76,7 @@ class Checker {
     const Part part = access.part == Access::kWhole ? Part{} : plan_.parts[access.part];
     const std::int64_t begin = sizes_.value(part.offset);
     std::int64_t end = part.bytes ? begin + sizes_.value(*part.bytes) : highest_end(access.pool);
+    if (begin < 0 || (part.bytes && end < begin)) sizes_.invalid = true;
     if (end - begin > sizes_.max_bytes) sizes_.too_large = true;
     Bytes result;
     for (std::int64_t b = begin; b < end && !sizes_.too_large; ++b) result.push_back(b);
@@ -110,8 +111,10 @@ class Checker {
     PoolId pool = access.pool;
     bool outside = false;
     if (access.tensor == kNone<TensorId>) {
-      if (access.part != Access::kWhole)
-        outside = sizes_.value(plan_.parts[access.part].offset) < 0;
+      const auto capacity = plan_.pools[pool].bytes;
+      if (capacity && access.part != Access::kWhole) {
+        outside = sizes_.value(plan_.parts[access.part].offset) > sizes_.value(*capacity);
+      }
     } else {
       pool = pool_of(access.tensor);
       const Elements elements = sizes_.elements(access.tensor, placed.slot);
@@ -124,6 +127,7 @@ class Checker {
     }
     for (const std::int64_t b : placed.bytes) {
       if (b < 0) outside = true;
+      if (b < 0 && access.tensor != kNone<TensorId>) negative_.insert(storage_of(access.tensor));
       if (plan_.pools[pool].bytes && b >= sizes_.value(*plan_.pools[pool].bytes)) outside = true;
     }
     if (outside && access.tensor == kNone<TensorId>) findings_.add(Rule::kOutOfBounds, {id});
@@ -141,9 +145,10 @@ class Checker {
     return begin < 0 || begin > extent || end > extent;
   }
 
-  // MV107
+  // MV107. What an unknown command lists is what it may touch, not what it does.
   void in_place(OpId id, const std::vector<Placed>& accesses) {
     const Op& op = plan_.ops[id];
+    if (op.kind == OpKind::kUnknown) return;
     bool fault = false;
     for (std::size_t i = 0; i < accesses.size(); ++i) {
       const Placed& a = accesses[i];
@@ -164,9 +169,7 @@ class Checker {
         }
       }
     }
-    if (fault) {
-      findings_.add(op.kind == OpKind::kUnknown ? Rule::kNotProven : Rule::kInPlace, {id});
-    }
+    if (fault) findings_.add(Rule::kInPlace, {id});
   }
 
   PoolId pool_of(const Placed& placed) const {
@@ -251,7 +254,7 @@ class Checker {
     }
   }
 
-  // MV109 of a storage, MV110, MV301 of a claimed peak
+  // MV108 and MV109 of a storage, MV110, MV301 of a claimed peak
   void pool(PoolId id) {
     const Pool& pool = plan_.pools[id];
     for (const StorageId s : ids(plan_.storages)) {
@@ -260,6 +263,7 @@ class Checker {
         const std::int64_t begin = sizes_.slot_address(s, slot);
         const std::int64_t end = begin + sizes_.value(plan_.storages[s].bytes);
         if (sizes_.value(plan_.storages[s].bytes) < 0) sizes_.invalid = true;
+        if (begin < 0 && !negative_.contains(s)) findings_.add(Rule::kOutOfBounds, {}, {}, {s});
         if (begin % pool.alignment != 0) findings_.add(Rule::kMisaligned, {}, {}, {s});
         if (pool.bytes && end > sizes_.value(*pool.bytes)) {
           findings_.add(Rule::kCapacity, {}, {}, {s}, id);
@@ -315,6 +319,7 @@ class Checker {
   const Sizes& sizes_;
   const Plan& plan_;
   FindingSet& findings_;
+  std::set<StorageId> negative_;  ///< Named already by an access at a negative address.
   std::vector<Placed> written_;
 };
 
