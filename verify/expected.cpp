@@ -1,7 +1,7 @@
 #include "verify/expected.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <optional>
 
 #include "verify/segment_map.h"
 
@@ -136,6 +136,17 @@ class ExpectedMaker {
     return {};
   }
 
+  /// The initial values alone.
+  const SegmentMap<Version>& initial() {
+    if (!initial_) {
+      initial_.emplace(footprints_.family_points(), kUnwrittenVersion);
+      for (const auto& [begin, end] : footprints_.initial_points()) {
+        initial_->assign(begin, end, kInitialVersion);
+      }
+    }
+    return *initial_;
+  }
+
   /// Expects of a run what `source` says; false if its writer does not write the whole run.
   bool expect_named(const AccessInstance& a, std::uint32_t id, const Run& run,
                     const Source& source) {
@@ -149,7 +160,11 @@ class ExpectedMaker {
     };
     std::uint32_t first = 0;
     if (source.writer == kNoCmd) {
-      named.assign(0, run.family_end - run.family_begin, kInitialVersion);
+      initial().look(a.family_base + run.family_begin, a.family_base + run.family_end,
+                     [&](std::size_t begin, std::size_t end, Version version) {
+                       const std::uint32_t offset = a.family_base + run.family_begin;
+                       named.assign(begin - offset, end - offset, version);
+                     });
     } else {
       for (const AccessInstance& w : footprints_.of(source.writer)) {
         if (w.kind != AccessKind::kWrite || w.family_base != a.family_base) continue;
@@ -161,12 +176,12 @@ class ExpectedMaker {
         first = writer;
       }
     }
-    bool complete = true;
+    bool written = true;
     named.look(0, run.family_end - run.family_begin,
                [&](std::size_t, std::size_t, Version version) {
-                 complete = complete && version != kUnwrittenVersion;
+                 written = written && version != kUnwrittenVersion;
                });
-    if (!complete) return false;
+    if (!written && source.writer != kNoCmd) return false;
     for (std::uint32_t k = first; k < id; ++k) {
       const AccessInstance& other = footprints_.accesses()[k];
       if (other.kind != AccessKind::kAccumulate || other.family_base != a.family_base) continue;
@@ -191,7 +206,8 @@ class ExpectedMaker {
   const Plan& plan_;
   Versions& versions_;
   SegmentMap<Version> state_;
-  std::vector<Cmd> last_alloc_;  ///< By slot.
+  std::optional<SegmentMap<Version>> initial_;  ///< Made when a read asks for it.
+  std::vector<Cmd> last_alloc_;                 ///< By slot.
 };
 
 Expected::Expected(const Footprints& footprints, const Program& program, Versions& versions) {

@@ -72,12 +72,13 @@ void Findings::add_static(std::vector<Finding> findings, const std::vector<Symbo
   for (Finding& f : findings) {
     std::uint32_t about = kNobody;
     std::uint32_t second = kNobody;
-    if (f.rule == Rule::kInPlace || f.rule == Rule::kIncoherent ||
-        (f.rule == Rule::kOutOfBounds && f.tensors.empty() && !f.ops.empty())) {
+    const bool by_op = f.rule == Rule::kInPlace || f.rule == Rule::kIncoherent ||
+                       f.rule == Rule::kOutOfBounds || f.rule == Rule::kNotProven;
+    if (by_op && !f.ops.empty()) {
       about = index(f.ops.front());
     } else if (!f.tensors.empty()) {
       about = index(f.tensors.front());
-      second = f.rule == Rule::kOutOfBounds && !f.ops.empty() ? index(f.ops.front()) : kNobody;
+      second = 0x80000003U;
     } else if (!f.storages.empty()) {
       about = index(f.storages.front());
       second = 0x80000000U;
@@ -148,7 +149,11 @@ void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& 
 
 void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
   for (const Suspect& suspect : sweep.suspects) {
-    // On bytes where some pair races the version is not asked.
+    // On bytes where some pair races the version is not asked; that nobody wrote them stands.
+    if (view.versions.base(suspect.expected) == kUnwrittenVersion) {
+      add_suspect(view, suspect, suspect.bytes);
+      continue;
+    }
     const std::size_t begin = sweep.racy.first_not(suspect.begin, suspect.end);
     if (begin == suspect.end) continue;
     const std::size_t end = sweep.racy.first(begin, suspect.end);
@@ -222,6 +227,16 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
 
 void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults) {
   for (const LifetimeFault& fault : faults) {
+    // What needs an access of an unknown command is not proven.
+    const auto is_unknown = [&](Cmd cmd) {
+      return cmd != kNoCmd && view.program.op(cmd).kind == OpKind::kUnknown;
+    };
+    if (is_unknown(fault.first) || is_unknown(fault.second)) {
+      const bool first = is_unknown(fault.first);
+      add_unknowns(view,
+                   {{first ? fault.first : fault.second, first ? fault.second : fault.first}});
+      continue;
+    }
     const auto op_of = [&](Cmd cmd) {
       return cmd == kNoCmd ? kNobody : index(view.program.instances[cmd].op);
     };

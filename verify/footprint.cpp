@@ -61,10 +61,18 @@ class FootprintMaker {
         const bool writes =
             access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
         if (writes && op.runs != Runs::kFirst) f.one_instance = false;
+        if (slots_of(access.tensor) > 1) f.one_instance = false;
       }
     }
-    for (TensorId tensor : plan_.inputs) family(tensor).initial = true;
-    for (TensorId tensor : plan_.constants) family(tensor).initial = true;
+    for (const auto* boundary : {&plan_.inputs, &plan_.constants}) {
+      for (TensorId tensor : *boundary) {
+        family(tensor).initial = true;
+        if (slots_of(tensor) > 1) family(tensor).one_instance = false;
+      }
+    }
+    for (const Output& output : plan_.outputs) {
+      if (slots_of(output.tensor) > 1) family(output.tensor).one_instance = false;
+    }
   }
 
   std::int32_t instance_of(TensorId tensor, std::int64_t iteration) {
@@ -175,18 +183,18 @@ class FootprintMaker {
     std::vector<std::uint8_t> is_donated(plan_.tensors.size(), 0);
     for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
     for (TensorId tensor : plan_.inputs) {
-      if (!is_donated[index(tensor)] && !is_output[index(tensor)]) keep(tensor);
+      if (!is_donated[index(tensor)]) keep(tensor, is_output[index(tensor)] != 0);
     }
-    for (TensorId tensor : plan_.constants) keep(tensor);
+    for (TensorId tensor : plan_.constants) keep(tensor, false);
     // Their bytes are where the initial values are, accessed as a whole or not.
     for (TensorId tensor : plan_.inputs) whole_shape(tensor, 0);
     for (TensorId tensor : plan_.constants) whole_shape(tensor, 0);
   }
 
-  void keep(TensorId tensor) {
+  void keep(TensorId tensor, bool or_own) {
     const std::size_t slots = family(tensor).one_instance ? 1 : slots_of(tensor);
     for (std::size_t slot = 0; slot < slots; ++slot) {
-      AccessInstance a{.cmd = kEndOfRun, .keeps_initial = true, .tensor = tensor};
+      AccessInstance a{.cmd = kEndOfRun, .keeps_initial = true, .or_own = or_own, .tensor = tensor};
       a.instance = static_cast<std::int32_t>(slot);
       a.footprint = whole_shape(tensor, a.instance);
       result_.accesses_.push_back(a);

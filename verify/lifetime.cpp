@@ -87,14 +87,7 @@ class LifetimeChecker {
     // The latest alloc before the access in program order, and the next free after that alloc.
     std::size_t alloc = seen_[slot];
     while (alloc > 0 && !is_alloc(events[alloc - 1])) --alloc;
-    if (alloc == 0 && needs_alloc_[index(storage)]) {
-      fault(a,
-            seen_[slot] > 0  ? events[seen_[slot] - 1]
-            : events.empty() ? kNoCmd
-                             : events.front(),
-            storage);
-      return;
-    }
+    if (alloc == 0 && needs_alloc_[index(storage)]) fault(a, kNoCmd, storage);
     if (alloc > 0 && walk_.completed[events[alloc - 1]] && !before(events[alloc - 1], a.cmd)) {
       fault(a, events[alloc - 1], storage);
     }

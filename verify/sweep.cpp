@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <unordered_map>
 
 #include "verify/segment_map.h"
 
@@ -62,6 +63,10 @@ class Sweeper {
         bytes_(footprints.points(), Bytes{}) {}
 
   SweepResult run() {
+    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
+      if (program_.op(cmd).kind != OpKind::kUnknown || program_.instances[cmd].gate) continue;
+      if (!program_.instances[cmd].skipped) unknown_.push_back(cmd);
+    }
     for (Cmd cmd : walk_.order) {
       if (program_.instances[cmd].gate || program_.instances[cmd].skipped) continue;
       const OpKind kind = program_.op(cmd).kind;
@@ -77,9 +82,7 @@ class Sweeper {
         compare_version(a);
       }
     }
-    if (touched_) {
-      std::erase_if(result_.suspects, [&](const Suspect& s) { return may_be_unknowns(s); });
-    }
+    if (!unknown_.empty()) leave_out_unknowns();
     return std::move(result_);
   }
 
@@ -171,17 +174,23 @@ class Sweeper {
     return list;
   }
 
+  void compare_kept(const AccessInstance& a, std::uint32_t id) {
+    for (const Run& run : footprints_.runs(a)) {
+      bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+        if (bytes.version == kInitialVersion) return;
+        const AccessInstance& writer = footprints_.accesses()[versions_.access(bytes.version)];
+        if (a.or_own && writer.tensor != kNone<TensorId> && root(writer) == root(a)) return;
+        suspect(id, begin, end, {address(begin), address(end)}, kInitialVersion, bytes.version);
+      });
+    }
+  }
+
+  TensorId root(const AccessInstance& a) const { return program_.plan->tensors[a.tensor].root; }
+
   void compare_version(const AccessInstance& a) {
     const std::uint32_t id = footprints_.index_of(a);
     if (a.keeps_initial) {
-      for (const Run& run : footprints_.runs(a)) {
-        bytes_.look(run.begin, run.end,
-                    [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
-                      const ByteRange range{address(begin), address(end)};
-                      if (bytes.version != kInitialVersion)
-                        suspect(id, begin, end, range, kInitialVersion, bytes.version);
-                    });
-      }
+      compare_kept(a, id);
       return;
     }
     const auto pieces = expected_.of(id);
@@ -242,20 +251,10 @@ class Sweeper {
 
   void touch(Cmd cmd) {
     if (!touched_) touched_.emplace(footprints_.points(), kNoCmd);
-    for_each_touched(cmd, [&](std::uint32_t begin, std::uint32_t end) {
-      bytes_.look(begin, end, [&](std::size_t, std::size_t, const Bytes& bytes) {
-        for (std::uint32_t group : {bytes.group, bytes.before}) {
-          for (; group != kNil; group = members_[group].next) {
-            ++result_.pairs_checked;
-            if (!order_.before(members_[group].cmd, cmd)) note_unknown(cmd, members_[group].cmd);
-          }
-        }
-      });
-      touched_->look(begin, end, [&](std::size_t, std::size_t, Cmd other) {
-        if (other != kNoCmd && other != cmd) note_unknown(other, cmd);
-      });
-      touched_->assign(begin, end, cmd);
-    });
+    // Whatever others do, it may read what nobody wrote: that alone leaves the plan unproven.
+    note_unknown(cmd, kEndOfRun);
+    for_each_touched(
+        cmd, [&](std::uint32_t begin, std::uint32_t end) { touched_->assign(begin, end, cmd); });
   }
 
   void check_unknown(const AccessInstance& a) {
@@ -267,19 +266,42 @@ class Sweeper {
     }
   }
 
-  /// True if an unknown command may have put there what the reader finds.
-  bool may_be_unknowns(const Suspect& s) const {
-    const Cmd reader = footprints_.accesses()[s.access].cmd;
-    bool may = false;
-    touched_->look(s.begin, s.end, [&](std::size_t, std::size_t, Cmd unknown) {
-      may = may || (unknown != kNoCmd && (reader == kEndOfRun || !order_.before(reader, unknown)));
-    });
-    return may;
+  /// Cuts out of the suspects the points where an unknown command may have put what the reader
+  /// finds.
+  void leave_out_unknowns() {
+    std::vector<Suspect> kept;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> holes;
+    for (const Suspect& s : result_.suspects) {
+      holes.assign(1, {s.end, s.end});
+      for (Cmd unknown : unknown_) {
+        for_each_touched(unknown, [&](std::uint32_t begin, std::uint32_t end) {
+          if (begin < s.end && s.begin < end) holes.emplace_back(std::max(begin, s.begin), end);
+        });
+      }
+      std::ranges::sort(holes);
+      std::uint32_t from = s.begin;
+      for (const auto& [begin, end] : holes) {
+        if (begin > from) {
+          kept.push_back(s);
+          kept.back().begin = from;
+          kept.back().end = begin;
+          kept.back().bytes = {std::max(s.bytes.begin, address(from)),
+                               std::min(s.bytes.end, address(begin))};
+          if (kept.back().bytes.empty()) kept.pop_back();
+        }
+        from = std::max(from, end);
+      }
+    }
+    result_.suspects = std::move(kept);
   }
 
+  /// The first other command that touches the same bytes is the best to name.
   void note_unknown(Cmd unknown, Cmd other) {
-    if (result_.unknowns.empty() || result_.unknowns.back().first != unknown) {
+    const auto [at, is_new] = noted_.try_emplace(unknown, result_.unknowns.size());
+    if (is_new) {
       result_.unknowns.emplace_back(unknown, other);
+    } else if (result_.unknowns[at->second].second == kEndOfRun) {
+      result_.unknowns[at->second].second = other;
     }
   }
 
@@ -291,7 +313,9 @@ class Sweeper {
   Versions& versions_;
   SweepResult result_;
   SegmentMap<Bytes> bytes_;
-  std::optional<SegmentMap<Cmd>> touched_;  ///< The last unknown command that may touch a byte.
+  std::vector<Cmd> unknown_;                    ///< Unknown commands.
+  std::unordered_map<Cmd, std::size_t> noted_;  ///< Their places in the result.
+  std::optional<SegmentMap<Cmd>> touched_;      ///< The last unknown command that may touch a byte.
   std::vector<Member> members_;
   std::vector<std::uint32_t> seen_;  ///< By chain: the stamp of the cut that saw it.
   std::uint32_t stamp_ = 0;

