@@ -34,8 +34,13 @@ class ExpectedMaker {
         last_alloc_[footprints_.slot_of_storage(op.storage, program_.instances[cmd].iteration)] =
             cmd;
       }
-      if (op.kind != OpKind::kOp) continue;
-      for (const AccessInstance& a : footprints_.of(cmd)) step(a);
+      for (const AccessInstance& a : footprints_.of(cmd)) {
+        if (op.kind == OpKind::kOp) {
+          step(a);
+        } else if (a.tensor != kNone<TensorId>) {
+          expect(a, footprints_.index_of(a));  // An unknown command may read all that it lists.
+        }
+      }
     }
     for (const AccessInstance& a : footprints_.at_end()) {
       if (!a.keeps_initial) step(a);

@@ -2,7 +2,7 @@
 //
 // Problem: the expected writer of a byte read is the last op before the reader *in program order*
 // that
-//   wrote that byte of that instance of the family (docs/semantics.md, [S-expected]).
+//   wrote that byte of that instance of the family (docs/semantics.md, [S-42]).
 // Idea: one pass in program order over a segment map whose points are those of the families'
 // instances,
 //   so that other families at the same addresses do not matter.

@@ -251,10 +251,37 @@ class Sweeper {
 
   void touch(Cmd cmd) {
     if (!touched_) touched_.emplace(footprints_.points(), kNoCmd);
-    // Whatever others do, it may read what nobody wrote: that alone leaves the plan unproven.
-    note_unknown(cmd, kEndOfRun);
-    for_each_touched(
-        cmd, [&](std::uint32_t begin, std::uint32_t end) { touched_->assign(begin, end, cmd); });
+    if (reads_amiss(cmd)) note_unknown(cmd, kEndOfRun);
+    for_each_touched(cmd, [&](std::uint32_t begin, std::uint32_t end) {
+      bytes_.look(begin, end, [&](std::size_t, std::size_t, const Bytes& bytes) {
+        check_before_unknown(cmd, bytes.group);
+        check_before_unknown(cmd, bytes.before);
+      });
+      touched_->look(begin, end, [&](std::size_t, std::size_t, Cmd other) {
+        if (other != kNoCmd && other != cmd) note_unknown(other, cmd);
+      });
+      touched_->assign(begin, end, cmd);
+    });
+  }
+
+  void check_before_unknown(Cmd unknown, std::uint32_t group) {
+    for (; group != kNil; group = members_[group].next) {
+      ++result_.pairs_checked;
+      if (!order_.before(members_[group].cmd, unknown)) note_unknown(unknown, members_[group].cmd);
+    }
+  }
+
+  /// True if an unknown command, reading all that it may, reads what nobody wrote or a wrong
+  /// version.
+  bool reads_amiss(Cmd cmd) {
+    const std::size_t before = result_.suspects.size();
+    for (const AccessInstance& a : footprints_.of(cmd)) {
+      if (a.tensor != kNone<TensorId>) compare_version(a);
+    }
+    const bool amiss = result_.suspects.size() > before;
+    result_.suspects.erase(result_.suspects.begin() + static_cast<std::ptrdiff_t>(before),
+                           result_.suspects.end());
+    return amiss || footprints_.of(cmd).empty();
   }
 
   void check_unknown(const AccessInstance& a) {

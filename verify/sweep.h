@@ -60,8 +60,8 @@ struct SweepResult {
   /// In the order of the walk; those on racy bytes included, those on bytes that an unknown command
   /// may touch left out.
   std::vector<Suspect> suspects;
-  /// Every unknown command, with a later one (or kEndOfRun) that touches bytes which it may touch
-  /// too.
+  /// Unknown commands that leave the plan unproven, each with another that touches bytes which it
+  /// may touch too; kEndOfRun if it is the end that does, or the command alone.
   std::vector<std::pair<Cmd, Cmd>> unknowns;
   std::uint64_t pairs_checked = 0;
 };

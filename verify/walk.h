@@ -7,7 +7,7 @@
 // Cost: linear in instances and their items (amortised), plus a heap operation per parked semaphore
 //   wait; waits for `outstanding` on issue and none queues are looked at after each completion
 //   there.
-// Reference: docs/semantics.md [S-order]; the monotone argument: docs/architecture.md.
+// Reference: the monotone argument is in docs/architecture.md.
 // Tested by tests/unit/verify/order_test.cpp.
 #pragma once
 

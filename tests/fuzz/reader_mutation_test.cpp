@@ -143,7 +143,7 @@ TEST(ReaderMutation, ThePropertyHoldsForThousandsOfMutatedPlans) {
     ASSERT_EQ(check_reader(text), "") << "round " << round << " of seed " << kSeed << ":\n" << text;
     if (read_plan(text, "").ok()) ++accepted;
   }
-  EXPECT_GT(accepted, 200);
+  EXPECT_GT(accepted, 100);  // Not everything was refused.
 }
 
 }  // namespace
