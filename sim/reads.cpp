@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "sim/state.h"
@@ -101,7 +102,9 @@ class AnyRun {
 
  private:
   void look(CommandId c, std::vector<WrongValue>& out) {
-    for (const Demand& demand : std::ranges::equal_range(reads_.during, c, {}, &Demand::reader)) {
+    const auto first = std::ranges::lower_bound(reads_.during, c, {}, &Demand::reader);
+    const auto last = std::ranges::upper_bound(reads_.during, c, {}, &Demand::reader);
+    for (const Demand& demand : std::span(first, last)) {
       judge(demand, out);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -137,7 +138,8 @@ class Attempt {
 
   void look_for_lifetime(const Execution& execution, CommandId c) {
     for (const auto& check :
-         std::ranges::equal_range(lifetimes_.checks, c, {}, &LifetimeCheck::at)) {
+         std::span(std::ranges::lower_bound(lifetimes_.checks, c, {}, &LifetimeCheck::at),
+                   std::ranges::upper_bound(lifetimes_.checks, c, {}, &LifetimeCheck::at))) {
       const Phase other = execution.phase(check.other);
       if (other < check.from || other > check.to) continue;
       shown_ |= !commands_.empty() && std::ranges::all_of(commands_, [&](CommandId named) {

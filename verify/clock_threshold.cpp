@@ -98,7 +98,7 @@ std::vector<std::uint32_t> ClockBuilder::chains_in(std::span<const Weighted> ite
     }
   }
   std::ranges::sort(chains);
-  chains.erase(std::ranges::unique(chains).begin(), chains.end());
+  chains.erase(std::unique(chains.begin(), chains.end()), chains.end());
   return chains;
 }
 

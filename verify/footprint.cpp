@@ -211,7 +211,7 @@ class FootprintMaker {
     }
     for (auto& pool : ends) {
       std::ranges::sort(pool);
-      pool.erase(std::ranges::unique(pool).begin(), pool.end());
+      pool.erase(std::unique(pool.begin(), pool.end()), pool.end());
       const auto first = static_cast<std::uint32_t>(result_.addresses_.size());
       result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
       result_.pool_points_.emplace_back(first,
@@ -219,12 +219,14 @@ class FootprintMaker {
     }
     result_.runs_.resize(ranges_.size());
     for (const Shape& shape : result_.shapes_) {
-      const auto [first, last] = result_.pool_points_[index(shape.pool)];
+      const std::pair<std::uint32_t, std::uint32_t> points =
+          result_.pool_points_[index(shape.pool)];
       const auto& addresses = result_.addresses_;
       const auto point = [&](std::int64_t address) {
-        return static_cast<std::uint32_t>(
-            std::lower_bound(addresses.begin() + first, addresses.begin() + last, address) -
-            addresses.begin());
+        return static_cast<std::uint32_t>(std::lower_bound(addresses.begin() + points.first,
+                                                           addresses.begin() + points.second,
+                                                           address) -
+                                          addresses.begin());
       };
       for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
         result_.runs_[k].begin = point(ranges_[k].begin);
@@ -255,7 +257,7 @@ class FootprintMaker {
         ends.push_back(end);
       });
       std::ranges::sort(ends);
-      ends.erase(std::ranges::unique(ends).begin(), ends.end());
+      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
       Family& f = result_.families_[root];
       f.points = static_cast<std::uint32_t>(ends.size());
       f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());

@@ -135,8 +135,7 @@ class Generator {
       value.alive = false;
     }
     std::ranges::sort(sources);
-    const auto repeated = std::ranges::unique(sources);
-    sources.erase(repeated.begin(), repeated.end());
+    sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
 
     op.value = static_cast<Id>(values().size());
     values().push_back({.slot = slot, .strided = strided});
