@@ -5,6 +5,7 @@
 // filled.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "plan/finding.h"
@@ -22,9 +23,10 @@ void describe(const Plan& plan, Finding& finding);
 /// `y` while `u` still reads `x`". The message itself where an engine wrote it.
 std::string headline(const Plan& plan, const Finding& finding);
 
-/// What the start of `op` waits for now: "`load_A` before it on queue `dma`; event `a`, recorded by
-/// `r`". Conditions aside; "" when nothing holds it back. Looks back over at most 10^5 ops.
-std::string what_holds_back(const Plan& plan, OpId op);
+/// What the start of `op` in `iteration` waits for now: "`load_A` before it on queue `dma`; event
+/// `a`, recorded by `r`". Conditions aside; "" when nothing holds it back. Looks back over at most
+/// 10^5 ops.
+std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration);
 
 /// For MV101-103: what would order the pair at the least cost, as one line.
 std::string how_to_order(const Plan& plan, const Finding& finding);

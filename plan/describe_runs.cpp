@@ -196,7 +196,7 @@ Words describe_deadlock(const Tell& tell) {
             "signal the semaphore often enough before " + tell.short_op(0) +
                 " needs it, or wait for a smaller value"};
   }
-  const std::string now = what_holds_back(tell.plan, tell.finding.ops[0]);
+  const std::string now = what_holds_back(tell.plan, tell.finding.ops[0], tell.iteration(0));
   return {op + (now.empty() ? "." : "; it starts only after: " + now + "."),
           "break the cycle: something that " + tell.short_op(0) +
               " waits for waits for it in turn, or never comes"};

@@ -23,12 +23,13 @@ bool on_queue(const Plan& plan, const Op& op, QueueId queue) {
 bool always_runs(const Op& op) { return op.when.empty() && op.runs == Runs::kAlways; }
 
 /// What the start of `id` waits for by its own fields.
-std::vector<std::string> own_gates(const Plan& plan, OpId id) {
+std::vector<std::string> own_gates(const Plan& plan, OpId id, std::int64_t iteration) {
   std::vector<std::string> gates;
   const Op& op = plan.ops[id];
   for (const After& after : plan.after_of(op)) {
     std::string text = quoted(plan.ops[after.op].name);
     if (after.distance > 0) text += " of " + counted(after.distance, "iteration") + " before";
+    if (after.distance > iteration) text += " (there is none yet)";
     gates.push_back(text);
   }
   if (op.kind == OpKind::kWait) {
@@ -40,31 +41,35 @@ std::vector<std::string> own_gates(const Plan& plan, OpId id) {
 
 /// Adds what the queue of `id` puts before it: its waits and barriers back to the first other
 /// command, and that command as far as the queue's order orders it.
-void add_queue_gates(const Plan& plan, OpId id, std::vector<std::string>& gates) {
+void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
+                     std::vector<std::string>& gates) {
   const QueueId queue = plan.ops[id].queue;
   if (queue == kNone<QueueId>) return;
   const std::string on = " on queue " + quoted(plan.queues[queue].name);
-  const std::uint32_t last = index(id) > kLookBack ? index(id) - kLookBack : 0U;
-  for (std::uint32_t at = index(id); at > last && gates.size() <= kMostGates; --at) {
-    const OpId before = static_cast<OpId>(at - 1);
+  const auto size = static_cast<std::uint32_t>(plan.ops.size());
+  const std::uint32_t steps = std::min(iteration > 0 ? size : index(id), kLookBack);
+  for (std::uint32_t step = 1; step <= steps && gates.size() <= kMostGates; ++step) {
+    const bool earlier_iteration = step > index(id);
+    const OpId before = static_cast<OpId>((index(id) + size - step) % size);
     const Op& op = plan.ops[before];
     if (!on_queue(plan, op, queue)) continue;
     if (op.kind == OpKind::kWait) {
-      const std::vector<std::string> waited = own_gates(plan, before);
+      const std::vector<std::string> waited = own_gates(plan, before, iteration);
       gates.insert(gates.end(), waited.begin(), waited.end());
       continue;
     }
+    const std::string who = quoted(op.name) + (earlier_iteration ? " of the iteration before" : "");
     if (op.kind == OpKind::kBarrier) {
-      gates.push_back("barrier " + quoted(op.name));
+      gates.push_back("barrier " + who);
       continue;
     }
     switch (plan.queues[queue].order) {
       case QueueOrder::kSerial:
       case QueueOrder::kHost:
-        gates.push_back(quoted(op.name) + " before it" + on);
+        gates.push_back(who + (earlier_iteration ? "" : " before it") + on);
         return;
       case QueueOrder::kIssue:
-        gates.push_back("the start (not the completion) of " + quoted(op.name) + on);
+        gates.push_back("the start (not the completion) of " + who + on);
         return;
       case QueueOrder::kNone:
         break;
@@ -155,9 +160,9 @@ std::string other_bytes(const Plan& plan, const Finding& finding, std::int64_t d
 
 }  // namespace
 
-std::string what_holds_back(const Plan& plan, OpId op) {
-  std::vector<std::string> gates = own_gates(plan, op);
-  add_queue_gates(plan, op, gates);
+std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration) {
+  std::vector<std::string> gates = own_gates(plan, op, iteration);
+  add_queue_gates(plan, op, iteration, gates);
   add_thread_gate(plan, op, gates);
   std::string out;
   for (std::size_t i = 0; i < std::min(gates.size(), kMostGates); ++i) {

@@ -89,7 +89,11 @@ std::string_view Tell::write_verb(std::size_t i) const {
 std::string Tell::expected(std::string_view otherwise) const {
   if (finding.expected_initial) return "its initial value";
   if (finding.expected == kNone<OpId>) return std::string(otherwise);
-  return "what " + op_name(plan, finding.expected, finding.expected_iteration) + " wrote";
+  const bool same = one_iteration() && finding.expected_iteration == finding.iteration[0];
+  return "what " +
+         (brief && same ? quoted(plan.ops[finding.expected].name)
+                        : op_name(plan, finding.expected, finding.expected_iteration)) +
+         " wrote";
 }
 
 std::string Tell::role(TensorId tensor) const {

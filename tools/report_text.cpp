@@ -1,7 +1,8 @@
 #include "tools/report_text.h"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "plan/describe.h"
@@ -36,6 +37,10 @@ std::string bar(std::string_view text, const Style& style) {
   return "   " + style.frame("|") + (text.empty() ? "" : " " + std::string(text)) + "\n";
 }
 
+std::int64_t iteration_of(const Finding& finding, std::size_t i) {
+  return i < finding.iteration.size() ? finding.iteration[i] : 0;
+}
+
 /// The access of `op` that a finding means by `tensor`, if the op has one.
 const Access* access_to(const Plan& plan, OpId op, TensorId tensor) {
   for (const Access& access : plan.accesses_of(plan.ops[op])) {
@@ -44,17 +49,38 @@ const Access* access_to(const Plan& plan, OpId op, TensorId tensor) {
   return nullptr;
 }
 
-/// "writes `y`", "reads and writes `y`"; "" when the op does not access the tensor.
-std::string access_words(const Plan& plan, OpId op, TensorId tensor) {
-  std::vector<std::string> verbs;
+/// "`y`", "[0, 32) of `y`", "`y` of 1 iteration before".
+std::string thing_words(const Plan& plan, const Access& access) {
+  const bool of_pool = access.tensor == kNone<TensorId>;
+  std::string out = of_pool ? "pool " + quoted(plan.pools[access.pool].name)
+                            : quoted(plan.tensors[access.tensor].name);
+  if (access.part != Access::kWhole) {
+    const Part& part = plan.parts[access.part];
+    out = (part.bytes ? address_range(plan, part.offset, *part.bytes)
+                      : "from byte " + plan.formulas.to_string(part.offset)) +
+          " of " + out;
+  }
+  if (access.distance > 0) out += " of " + counted(access.distance, "iteration") + " before";
+  return out;
+}
+
+/// "reads and writes `y`", "clobbers [0, 8) of `y`": what the op does to the tensor; kNone: to the
+/// bytes of pools.
+std::vector<std::string> deeds(const Plan& plan, OpId op, TensorId tensor) {
+  static constexpr std::string_view kVerbs[] = {"reads", "writes", "accumulates into", "clobbers"};
+  std::vector<std::pair<std::string, std::vector<std::string>>> verbs_by_thing;
   for (const Access& access : plan.accesses_of(plan.ops[op])) {
     if (access.tensor != tensor) continue;
-    static constexpr std::string_view kVerbs[] = {"reads", "writes", "accumulates into",
-                                                  "clobbers"};
+    const std::string thing = thing_words(plan, access);
     const std::string verb(kVerbs[static_cast<std::size_t>(access.kind)]);
-    if (std::ranges::count(verbs, verb) == 0) verbs.push_back(verb);
+    auto entry =
+        std::ranges::find_if(verbs_by_thing, [&](const auto& e) { return e.first == thing; });
+    if (entry == verbs_by_thing.end()) entry = verbs_by_thing.insert(entry, {thing, {}});
+    if (std::ranges::count(entry->second, verb) == 0) entry->second.push_back(verb);
   }
-  return verbs.empty() ? "" : listed(verbs) + " " + quoted(plan.tensors[tensor].name);
+  std::vector<std::string> out;
+  for (const auto& [thing, verbs] : verbs_by_thing) out.push_back(listed(verbs) + " " + thing);
+  return out;
 }
 
 /// "storage `s` at [0, 64) of pool `hbm`".
@@ -102,7 +128,7 @@ std::vector<TensorId> tensors_of(const Plan& plan, const Finding& finding, std::
 std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, const Style& style) {
   const OpId id = finding.ops[i];
   const Op& op = plan.ops[id];
-  const std::int64_t iteration = i < finding.iteration.size() ? finding.iteration[i] : 0;
+  const std::int64_t iteration = iteration_of(finding, i);
   std::string out;
   if (op.location != Op::kAbsent) {
     const SourceLocation& place = plan.locations[op.location];
@@ -111,11 +137,11 @@ std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, co
   }
   std::string line = op_words(plan, id, iteration);
   const std::vector<TensorId> tensors = tensors_of(plan, finding, i);
-  std::vector<std::string> deeds;
-  for (const TensorId tensor : tensors) {
-    if (std::string deed = access_words(plan, id, tensor); !deed.empty()) deeds.push_back(deed);
-  }
-  if (!deeds.empty()) line += " " + listed(deeds);
+  std::vector<std::string> done;
+  for (const TensorId tensor : tensors)
+    std::ranges::move(deeds(plan, id, tensor), std::back_inserter(done));
+  if (tensors.empty() && i < finding.tensors.size()) done = deeds(plan, id, kNone<TensorId>);
+  if (!done.empty()) line += " " + listed(done);
   out += bar(line, style);
   for (const TensorId tensor : tensors) {
     out += bar("    " + chain_words(plan, id, tensor, iteration), style);
@@ -189,9 +215,9 @@ std::string symbol_words(const Plan& plan, const Finding& finding) {
 /// For races: what the second op waits for, and the completion it does not wait for.
 std::string order_notes(const Plan& plan, const Finding& finding, const Style& style) {
   const auto instance = [&](std::size_t i) {
-    return op_name(plan, finding.ops[i], i < finding.iteration.size() ? finding.iteration[i] : 0);
+    return op_name(plan, finding.ops[i], iteration_of(finding, i));
   };
-  const std::string now = what_holds_back(plan, finding.ops[1]);
+  const std::string now = what_holds_back(plan, finding.ops[1], iteration_of(finding, 1));
   return note("now",
               quoted(plan.ops[finding.ops[1]].name) + " waits for " +
                   (now.empty() ? "nothing" : now),

@@ -5,6 +5,7 @@
 
 #include "plan/suggest.h"
 #include "plan/words.h"
+#include "plan/writer.h"
 #include "tools/parse.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
@@ -77,12 +78,20 @@ std::string command_hint(const std::string& file) {
                    suggester.hint() + "\n";
 }
 
+/// Where the plan of an internal error can be found: standard input is gone, so it is kept.
+std::string plan_to_report(const Report& report) {
+  if (report.file != "-") return printable(report.file);
+  const std::string kept = "memverify-failed-plan.json";
+  const std::string problem = replace_file(kept, write_plan(report.plan));
+  return problem.empty() ? "kept in " + kept : problem;
+}
+
 void print_errors(const Report& report, const Style& style) {
   write_error(text_errors(report.errors, style));
   for (const std::string& error : report.internal_errors) {
     write_error(style.error("internal error") + ": " + error +
                 "\nThis is a bug in memverify; please report it with the plan (" +
-                printable(report.file) + ").\n");
+                plan_to_report(report) + ").\n");
   }
 }
 

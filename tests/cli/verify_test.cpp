@@ -252,5 +252,17 @@ TEST_F(CliVerify, FullDiskIsSaid) {
   EXPECT_TRUE(contains(run.err, "cannot write to standard output")) << run.err;
 }
 
+TEST_F(CliVerify, ReaderThatGoesAwayIsNoFailure) {
+  const Outcome run = box_.run_shell("{ MEMVERIFY unsafe.json; echo $? >code; } | :; cat code");
+  EXPECT_EQ(run.out, "1\n");
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(CliVerify, ClosedOutputIsSaid) {
+  const Outcome run = box_.run_shell("MEMVERIFY safe.json >&-");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(contains(run.err, "cannot write to standard output")) << run.err;
+}
+
 }  // namespace
 }  // namespace memverify::testing

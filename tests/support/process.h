@@ -49,10 +49,25 @@ class Sandbox {
   /// Runs `memverify ARGUMENTS…`. Its standard output goes to `out` if that is given.
   Outcome run(const std::vector<std::string>& arguments, const std::string& input = "",
               const char* out = nullptr) const {
+    std::vector<std::string> command = {MEMVERIFY_BINARY};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_command(command, input, out);
+  }
+
+  /// Runs a shell command in which MEMVERIFY stands for the binary.
+  Outcome run_shell(std::string command) const {
+    const std::size_t at = command.find("MEMVERIFY");
+    if (at != std::string::npos) command.replace(at, 9, MEMVERIFY_BINARY);
+    return run_command({"/bin/sh", "-c", command}, "", nullptr);
+  }
+
+ private:
+  Outcome run_command(std::vector<std::string> command, const std::string& input,
+                      const char* out) const {
     write(".in", input);
     const std::string out_path = out == nullptr ? (folder_ / ".out").string() : out;
     const pid_t child = fork();
-    if (child == 0) exec(arguments, out_path);
+    if (child == 0) exec(command, out_path);
     Outcome outcome;
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) return outcome;
@@ -62,9 +77,7 @@ class Sandbox {
     return outcome;
   }
 
- private:
-  [[noreturn]] void exec(const std::vector<std::string>& arguments,
-                         const std::string& out_path) const {
+  [[noreturn]] void exec(std::vector<std::string>& command, const std::string& out_path) const {
     const auto redirect = [](const std::string& path, int flags, int to) {
       const int from = open(path.c_str(), flags, 0600);
       if (from < 0 || dup2(from, to) < 0) _exit(127);
@@ -75,12 +88,10 @@ class Sandbox {
     redirect(out_path, kWrite, STDOUT_FILENO);
     redirect((folder_ / ".err").string(), kWrite, STDERR_FILENO);
     if (chdir(folder_.c_str()) != 0) _exit(127);
-    std::string binary = MEMVERIFY_BINARY;
-    std::vector<std::string> copy = arguments;
-    std::vector<char*> argv = {binary.data()};
-    for (std::string& argument : copy) argv.push_back(argument.data());
+    std::vector<char*> argv;
+    for (std::string& word : command) argv.push_back(word.data());
     argv.push_back(nullptr);
-    execv(binary.c_str(), argv.data());
+    execv(argv[0], argv.data());
     _exit(127);
   }
 

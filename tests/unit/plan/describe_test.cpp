@@ -150,10 +150,18 @@ TEST(Headline, IsTheMessageWithoutTheDetails) {
 }
 
 TEST(WhatHoldsBack, NamesQueueEventAndAfter) {
-  EXPECT_EQ(what_holds_back(sample(), kLoad), "");
-  EXPECT_EQ(what_holds_back(sample(), kStore), "`load` before it on queue `dma`");
-  EXPECT_EQ(what_holds_back(sample(R"(, "after": ["use"], "waits": [{"event": "e"}])"), kLate),
+  EXPECT_EQ(what_holds_back(sample(), kLoad, 0), "");
+  EXPECT_EQ(what_holds_back(sample(), kStore, 0), "`load` before it on queue `dma`");
+  EXPECT_EQ(what_holds_back(sample(R"(, "after": ["use"], "waits": [{"event": "e"}])"), kLate, 0),
             "`use`; event `e`, recorded by `rec`; `store` before it on queue `dma`");
+}
+
+TEST(WhatHoldsBack, LooksIntoTheIterationBefore) {
+  const Plan plan = sample(R"(, "after": [{"op": "use", "distance": 2}])", "\"iterations\": 3, ");
+  EXPECT_EQ(what_holds_back(plan, kLoad, 0), "");
+  EXPECT_EQ(what_holds_back(plan, kLoad, 1), "`late` of the iteration before on queue `dma`");
+  EXPECT_EQ(what_holds_back(plan, kLate, 1),
+            "`use` of 2 iterations before (there is none yet); `store` before it on queue `dma`");
 }
 
 }  // namespace
