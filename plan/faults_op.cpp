@@ -47,6 +47,8 @@ class OpSearch {
     accesses_ = plan_.accesses_of(*op_);
     if (op_->kind == OpKind::kView) return find_incoherent();
     find_outside();
+    // What an unknown op lists is what it may touch, not what it does ([S-36]).
+    if (op_->kind == OpKind::kUnknown) return;
     if (std::ranges::none_of(accesses_, writes)) return;
     if (!find_self_overlap()) find_clash();
   }
@@ -170,7 +172,7 @@ class OpSearch {
       if (!known) known = has_self_overlap(plan_, layout_, access.tensor);
       if (!*known) continue;
       const std::int64_t iteration = first_iteration(plan_, *op_);
-      Finding& finding = add(FaultKind::kSelfOverlap, clash_rule(), iteration);
+      Finding& finding = add(FaultKind::kSelfOverlap, Rule::kInPlace, iteration);
       add_tensor(plan_, access.tensor, finding);
       const Region region = region_of(access, iteration);
       finding.pool = region.pool();
@@ -255,18 +257,13 @@ class OpSearch {
     } else if (commute(first, second)) {
       return false;
     }
-    Finding& finding = add(kind, clash_rule(), iteration);
+    Finding& finding = add(kind, Rule::kInPlace, iteration);
     for (const Access* access : {&first, &second}) {
       if (access->tensor != kNone<TensorId>) add_tensor(plan_, access->tensor, finding);
     }
     finding.pool = at_a.pool();
     finding.bytes = at_a.first_overlap(at_b);
     return true;
-  }
-
-  /// What an unknown op does to its own bytes is not known either ([S-37]).
-  Rule clash_rule() const {
-    return op_->kind == OpKind::kUnknown ? Rule::kNotProven : Rule::kInPlace;
   }
 
   bool leaves_its_pool(StorageId id) const {

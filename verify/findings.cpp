@@ -78,13 +78,13 @@ void Findings::add_static(std::vector<Finding> findings, const std::vector<Symbo
       about = index(f.ops.front());
     } else if (!f.tensors.empty()) {
       about = index(f.tensors.front());
-      second = 0x80000003U;
+      second = kStaticTensor;
     } else if (!f.storages.empty()) {
       about = index(f.storages.front());
-      second = 0x80000000U;
+      second = kStaticStorage;
     } else if (f.pool != kNone<PoolId>) {
       about = index(f.pool);
-      second = 0x80000001U;
+      second = kStaticPool;
     }
     Finding* kept = add({f.rule, about, second}, nullptr);
     if (kept == nullptr) continue;
@@ -196,6 +196,24 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     const std::uint32_t other = index(op_of(writer->cmd));
     key = reader_first ? Key{rule, std::get<1>(key), other} : Key{rule, other, std::get<1>(key)};
   }
+  const auto show = [&](Finding& shown) {
+    if (!at_end) {
+      set_witness(shown, view.witnesses.up_to(read.cmd));
+    } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
+      set_witness(shown, view.witnesses.everything());
+    }
+  };
+  // The plan's text may have said the same of this writer already; then this run shows it.
+  if (rule == Rule::kBoundary && names_writer) {
+    const auto known = kept_.find({rule, index(read.tensor), kStaticTensor});
+    if (known != kept_.end() && known->second.finding.ops == std::vector{op_of(writer->cmd)}) {
+      if (known->second.finding.witness.empty()) {
+        known->second.finding.when = view.when;
+        show(known->second.finding);
+      }
+      return;
+    }
+  }
   Finding* finding = add(key, &view);
   if (finding == nullptr) return;
   finding->pool = view.footprints.pool(read);
@@ -218,11 +236,7 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     finding->expected = op_of(cmd);
     finding->expected_iteration = view.program.instances[cmd].iteration;
   }
-  if (!at_end) {
-    set_witness(*finding, view.witnesses.up_to(read.cmd));
-  } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
-    set_witness(*finding, view.witnesses.everything());
-  }
+  show(*finding);
 }
 
 void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults) {
@@ -312,7 +326,7 @@ void Findings::add_not_proven(std::string message, std::string help) {
 }
 
 void Findings::add_warning(OpId op, std::string message, std::string help) {
-  Finding* finding = add({Rule::kWarning, index(op), 0x80000002U}, nullptr);
+  Finding* finding = add({Rule::kWarning, index(op), kSync}, nullptr);
   if (finding == nullptr) return;
   finding->ops = {op};
   finding->message = std::move(message);

@@ -58,6 +58,11 @@ class Findings {
     Clashes clashes = 0;
   };
   static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+  /// In the place of a second op, what a finding is about when the first number is no op.
+  static constexpr std::uint32_t kStaticStorage = 0x80000000U;
+  static constexpr std::uint32_t kStaticPool = 0x80000001U;
+  static constexpr std::uint32_t kSync = 0x80000002U;
+  static constexpr std::uint32_t kStaticTensor = 0x80000003U;
 
   Finding* add(Key key, const CaseView* view);
   void fill_race(const CaseView& view, const RacingPair& pair, Finding& finding);

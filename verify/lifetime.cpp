@@ -42,9 +42,10 @@ class LifetimeChecker {
  private:
   bool is_alloc(Cmd cmd) const { return program_.op(cmd).kind == OpKind::kAlloc; }
 
+  /// True iff `a` completes before `b`, which starts in some run, does.
   bool before(Cmd a, Cmd b) {
     ++pairs_checked_;
-    return order_.before(a, b);
+    return walk_.completed[a] && order_.before(a, b);
   }
 
   void list_events() {
@@ -71,8 +72,6 @@ class LifetimeChecker {
   void check_event(Cmd cmd, StorageId storage, const std::vector<Cmd>& events, bool alternates) {
     if (events.empty()) {
       if (!alternates) result_.push_back({.first = cmd, .storage = storage});
-    } else if (!walk_.completed[events.back()]) {
-      return;
     } else if (!alternates || !before(events.back(), cmd)) {
       result_.push_back({.first = events.back(), .second = cmd, .storage = storage});
     }
@@ -88,7 +87,7 @@ class LifetimeChecker {
     std::size_t alloc = seen_[slot];
     while (alloc > 0 && !is_alloc(events[alloc - 1])) --alloc;
     if (alloc == 0 && needs_alloc_[index(storage)]) fault(a, kNoCmd, storage);
-    if (alloc > 0 && walk_.completed[events[alloc - 1]] && !before(events[alloc - 1], a.cmd)) {
+    if (alloc > 0 && !before(events[alloc - 1], a.cmd)) {
       fault(a, events[alloc - 1], storage);
     }
     std::size_t free = alloc;

@@ -108,7 +108,8 @@ class ProgramMaker {
     for (const Signal& signal : plan_.signals_of(op)) {
       if (signal.semaphore == kNone<SemaphoreId>) continue;
       const std::int64_t amount = value(signal.value, instance.iteration);
-      if (amount < 0) program_.bad_value = true;
+      // A timeline keeps its maximum; a count that could fall again is not for clocks.
+      if (amount < 0 && !plan_.semaphores[signal.semaphore].timeline) program_.bad_value = true;
       program_.signals[index(signal.semaphore)].push_back({cmd, amount});
       program_.signal_items.push_back({signal.semaphore, amount});
     }
@@ -320,6 +321,7 @@ class ProgramMaker {
     for (QueueId queue : plan_.queues_of(op)) {
       program_.queue_commands[index(queue)].push_back(cmd);
       fence_[index(queue)] = cmd;
+      if (plan_.queues[queue].order == QueueOrder::kHost) blocker = cmd;
     }
     if (op.kind == OpKind::kHostWait) blocker = cmd;
     if (op.kind == OpKind::kRecord) last_signal_[index(op.event)] = cmd;

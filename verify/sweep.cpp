@@ -178,14 +178,56 @@ class Sweeper {
     for (const Run& run : footprints_.runs(a)) {
       bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
         if (bytes.version == kInitialVersion) return;
-        const AccessInstance& writer = footprints_.accesses()[versions_.access(bytes.version)];
-        if (a.or_own && writer.tensor != kNone<TensorId> && root(writer) == root(a)) return;
+        if (a.or_own && is_own(a, bytes.version, begin, end)) return;
         suspect(id, begin, end, {address(begin), address(end)}, kInitialVersion, bytes.version);
       });
     }
   }
 
   TensorId root(const AccessInstance& a) const { return program_.plan->tensors[a.tensor].root; }
+
+  /// True iff every command that had a part in `version` wrote there through the family of `a`.
+  bool is_own(const AccessInstance& a, Version version, std::size_t begin, std::size_t end) const {
+    for (;; version = versions_.before(version)) {
+      if (version == kInitialVersion) return true;
+      const Cmd author = command(version);
+      const bool own = std::ranges::any_of(footprints_.of(author), [&](const AccessInstance& w) {
+        return w.kind != AccessKind::kRead && w.tensor != kNone<TensorId> && root(w) == root(a) &&
+               std::ranges::any_of(footprints_.runs(w), [&](const Run& run) {
+                 return run.begin < end && begin < run.end;
+               });
+      });
+      if (!own) return false;
+      if (versions_.before(version) == version) return true;
+    }
+  }
+
+  /// The command of the last access of a version, which has one.
+  Cmd command(Version version) const {
+    return footprints_.accesses()[versions_.access(version)].cmd;
+  }
+
+  /// True iff two versions hold what the same commands wrote and accumulated, be it by several
+  /// accesses.
+  bool same_commands(Version a, Version b) const {
+    const auto is_sum = [&](Version v) { return versions_.before(v) != v; };
+    const auto before_command = [&](Version v) {
+      const Cmd last = command(v);
+      while (is_sum(v) && command(v) == last) v = versions_.before(v);
+      return v;
+    };
+    while (a != b) {
+      if (std::min(a, b) <= kUnwrittenVersion || command(a) != command(b)) return false;
+      if (is_sum(a) != is_sum(b)) return false;
+      if (!is_sum(a)) return writes(a) && writes(b);
+      a = before_command(a);
+      b = before_command(b);
+    }
+    return true;
+  }
+  bool writes(Version version) const {
+    return footprints_.accesses()[versions_.access(version)].kind == AccessKind::kWrite;
+  }
 
   void compare_version(const AccessInstance& a) {
     const std::uint32_t id = footprints_.index_of(a);
@@ -226,7 +268,7 @@ class Sweeper {
   void compare(std::uint32_t access, std::size_t begin, std::size_t end, ByteRange range,
                Version expected, Version actual) {
     if (range.empty()) return;
-    if (expected == actual && versions_.base(expected) != kUnwrittenVersion) return;
+    if (versions_.base(expected) != kUnwrittenVersion && same_commands(expected, actual)) return;
     suspect(access, begin, end, range, expected, actual);
   }
 
@@ -294,7 +336,7 @@ class Sweeper {
   }
 
   /// Cuts out of the suspects the points where an unknown command may have put what the reader
-  /// finds.
+  /// finds: what is wrong there is not proven.
   void leave_out_unknowns() {
     std::vector<Suspect> kept;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> holes;
@@ -302,7 +344,9 @@ class Sweeper {
       holes.assign(1, {s.end, s.end});
       for (Cmd unknown : unknown_) {
         for_each_touched(unknown, [&](std::uint32_t begin, std::uint32_t end) {
-          if (begin < s.end && s.begin < end) holes.emplace_back(std::max(begin, s.begin), end);
+          if (begin >= s.end || s.begin >= end) return;
+          holes.emplace_back(std::max(begin, s.begin), end);
+          note_unknown(unknown, footprints_.accesses()[s.access].cmd);
         });
       }
       std::ranges::sort(holes);

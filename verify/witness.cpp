@@ -20,6 +20,8 @@ std::vector<Step> Witnesses::both_open(Cmd a, Cmd b) {
 std::vector<Step> Witnesses::up_to(Cmd cmd) { return run({&cmd, 1}, {}); }
 
 std::vector<Step> Witnesses::meeting(Cmd a, Cmd b) {
+  if (!walk_.started[a]) return up_to(b);
+  if (!walk_.started[b]) return up_to(a);
   if (order_.before(a, b)) return up_to(b);
   if (order_.before(b, a)) return up_to(a);
   return both_open(a, b);

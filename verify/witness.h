@@ -32,7 +32,7 @@ class Witnesses {
   /// A run that ends with the start of `cmd`.
   std::vector<Step> up_to(Cmd cmd);
   /// A run in which the two come in the order that they can have: both open if nothing orders them,
-  /// else one that ends with the start of the later one.
+  /// else one that ends with the start of the later one; one of them may never start.
   std::vector<Step> meeting(Cmd a, Cmd b);
   /// The whole greedy run: all that can happen.
   std::vector<Step> everything() const;

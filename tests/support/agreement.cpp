@@ -107,22 +107,12 @@ std::string without_like(const Plan& plan, Rule rule, const EngineResult& a, con
   return text;
 }
 
-/// Whether an unknown command may clash with itself is left open: an engine may say *not proven*.
-bool unknown_about_itself(const Plan& plan, const EngineResult& reference,
-                          const EngineResult& engine) {
-  return reference.verdict == Verdict::kSafe && engine.verdict == Verdict::kUnknown &&
-         std::ranges::any_of(engine.findings, [&](const Finding& finding) {
-           return finding.rule == Rule::kNotProven && finding.ops.size() == 1 &&
-                  plan.ops[finding.ops[0]].kind == OpKind::kUnknown;
-         });
-}
-
 }  // namespace
 
 std::string disagreement(const Plan& plan, const EngineResult& reference,
                          const EngineResult& engine) {
   std::string text;
-  if (reference.verdict != engine.verdict && !unknown_about_itself(plan, reference, engine)) {
+  if (reference.verdict != engine.verdict) {
     text = "verdict: reference " + std::string(name(reference.verdict)) + ", engine " +
            std::string(name(engine.verdict)) + "\n";
   }

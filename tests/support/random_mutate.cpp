@@ -50,7 +50,7 @@ void drop_key(PlanJson& plan, Draw& draw) {
 PlanJson some_id(const PlanJson& plan, const std::string& list, Draw& draw) {
   if (!plan.contains(list) || plan[list].empty()) return nullptr;
   const PlanJson& entry = plan[list][draw.below(plan[list].size())];
-  return entry.is_object() ? entry["id"] : entry;
+  return entry.is_object() ? entry.value("id", PlanJson()) : entry;
 }
 
 void add_access(PlanJson& plan, PlanJson& op, Draw& draw) {

@@ -107,7 +107,7 @@ Bytes Sizes::access_bytes(const Access& access, std::int64_t slot) const {
 }
 
 bool single_instance(const Plan& plan, TensorId root) {
-  bool first_writes = false;
+  if (plan.storages[plan.tensors[root].storage].slots.size() != 1) return false;
   for (const Op& op : plan.ops) {
     if (op.kind == OpKind::kView) continue;
     for (const Access& access : plan.accesses_of(op)) {
@@ -115,11 +115,9 @@ bool single_instance(const Plan& plan, TensorId root) {
       if (!writes || access.tensor == kNone<TensorId>) continue;
       if (plan.tensors[access.tensor].root != root) continue;
       if (op.runs != Runs::kFirst) return false;
-      first_writes = true;
     }
   }
-  // Nobody writes it: then an input in a rotating storage has its value in every slot.
-  return first_writes || plan.storages[plan.tensors[root].storage].slots.size() == 1;
+  return true;
 }
 
 std::int64_t instance_of(const Plan& plan, TensorId tensor, std::int64_t iteration,

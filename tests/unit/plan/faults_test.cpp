@@ -220,10 +220,10 @@ TEST(Faults, OpsWithManyAccessesAreSwept) {
   }
 }
 
-TEST(Faults, WhatUnknownOpsDoToTheirOwnBytesIsNotProven) {
+TEST(Faults, WhatUnknownOpsListMayOverlap) {
   EXPECT_EQ(faults(with({{.name = "x", .bytes = 64}, {.name = "y", .bytes = 64}},
                         {{.name = "f", .kind = "unknown", .reads = {{"x"}}, .writes = {{"y"}}}})),
-            Strings{"MV201 f: x y [0,64)"});
+            Strings{});
 }
 
 // --- MV113

@@ -14,7 +14,8 @@ namespace {
 
 Plan plan_of(const std::string& ops, const std::string& rest = "") {
   const std::string text = R"({"memverify": 1, "pools": [{"id": "hbm"}],
-    "queues": [{"id": "q"}, {"id": "r"}, {"id": "dma", "order": "issue"}, {"id": "pool", "order": "none"}],
+    "queues": [{"id": "q"}, {"id": "r"}, {"id": "dma", "order": "issue"}, {"id": "pool", "order": "none"},
+      {"id": "host", "order": "host"}],
     "storages": [{"id": "s", "pool": "hbm", "offset": 0, "bytes": 64},
                  {"id": "t", "pool": "hbm", "offset": 0, "bytes": 64},
                  {"id": "u", "pool": "hbm", "offset": 64, "bytes": 64}],
@@ -115,6 +116,45 @@ TEST(Verify, ADeadlockNamesWhoWaits) {
   const Plan plan = plan_of(R"({"id": "a", "queue": "q", "writes": ["X"], "after": ["b"]},
     {"id": "b", "queue": "r", "writes": ["Z"], "after": ["a"]})");
   EXPECT_EQ(verify(plan), "MV111 a b; MV111 b a");
+}
+
+TEST(Verify, ABarrierOnAHostQueueHoldsBackItsThread) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "b", "kind": "barrier", "queues": ["host", "q"]},
+    {"id": "v", "queue": "dma", "writes": ["Y"]})")),
+            "");
+}
+
+TEST(Verify, AnAccessBeforeAnAllocThatNeverRunsIsOutsideIt) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "a", "kind": "alloc", "queue": "pool", "storage": "s",
+      "after": ["z"]},
+    {"id": "w", "queue": "pool", "writes": ["X"]},
+    {"id": "z", "queue": "q", "after": ["a"]})")),
+            "MV111 a z; MV111 z a; MV112 a w");
+}
+
+TEST(Verify, AVersionIsWhatACommandWroteByHoweverManyAccesses) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "w", "queue": "q", "writes": ["X", "Y"]},
+    {"id": "u", "queue": "q", "reads": ["X"]})")),
+            "MV107 w");
+}
+
+TEST(Verify, AnInputThatItsOwnFamilyOverwritesIsReportedOnceWithItsRun) {
+  const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["V"]})", R"("inputs": ["X"])");
+  const EngineResult result = verify_happens_before(plan, {});
+  EXPECT_EQ(told(plan, result), "MV106 w");
+  EXPECT_EQ(result.findings.front().witness.size(), 2U);
+}
+
+TEST(Verify, WhatAnUnknownCommandMayHaveChangedIsNotProven) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "u", "queue": "q", "reads": ["X"]},
+    {"id": "f", "kind": "unknown", "queue": "q", "writes": ["X"]})")),
+            "MV201 f u");
+  EXPECT_EQ(verify(plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "u", "queue": "q", "reads": [{"tensor": "X", "from": "initial"}]},
+    {"id": "f", "kind": "unknown", "queue": "q", "reads": ["X"]})",
+                           R"("inputs": ["X"], "donated": ["X"])")),
+            "MV201 f u");
 }
 
 TEST(Verify, SyncsWithoutEffectAreWarnings) {
