@@ -133,6 +133,7 @@ void ClockBuilder::choose_chain(Cmd cmd, const Instance& instance) {
     const auto [other, length] = now_.sparse[k];
     if (chains.queue(other) != instance.queue || chains.length(other) != length) continue;
     if ((chains.op_end(other) != Chains::kNeverJoined) != is_op) continue;
+    if (chains.op_end(other) > op_end) continue;  // `after` a later op.
     chain = other;
     break;
   }

@@ -1,6 +1,7 @@
 #include "verify/order.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "verify/clock_builder.h"
 
@@ -20,7 +21,8 @@ std::uint32_t Chains::open(QueueId queue) {
 
 void Chains::append(std::uint32_t chain, std::uint32_t op_end) {
   auto& ends = chains_[chain - queues_].op_end;
-  ends.push_back(ends.empty() ? op_end : std::max(ends.back(), op_end));
+  assert(ends.empty() || ends.back() <= op_end);
+  ends.push_back(op_end);
 }
 
 std::uint32_t Chains::covered(std::uint32_t chain, std::uint32_t ops) const {

@@ -60,12 +60,13 @@ class Chains {
   bool is_queue(std::uint32_t chain) const { return chain < queues_; }
   std::uint32_t open(QueueId queue);
   /// Adds a command; `op_end` is one more than its op index, or kNeverJoined for an alloc or free.
+  /// No op index in the chain is higher.
   void append(std::uint32_t chain, std::uint32_t op_end);
   QueueId queue(std::uint32_t chain) const { return chains_[chain - queues_].queue; }
   std::uint32_t length(std::uint32_t chain) const {
     return static_cast<std::uint32_t>(chains_[chain - queues_].op_end.size());
   }
-  /// One more than the highest op index in the chain.
+  /// One more than the last op index in the chain, which is the highest.
   std::uint32_t op_end(std::uint32_t chain) const { return chains_[chain - queues_].op_end.back(); }
   /// How many of its first commands are among the first `ops` ops of the queue.
   std::uint32_t covered(std::uint32_t chain, std::uint32_t ops) const;
@@ -74,7 +75,7 @@ class Chains {
  private:
   struct Chain {
     QueueId queue;
-    std::vector<std::uint32_t> op_end;  ///< Running maximum.
+    std::vector<std::uint32_t> op_end;  ///< Ascending, so that `covered` can search.
   };
   std::size_t queues_;
   std::vector<Chain> chains_;

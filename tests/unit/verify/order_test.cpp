@@ -100,7 +100,7 @@ class RandomProgram {
       op.signals.push_back({.semaphore = "time", .value = std::int64_t{1 + pick(4)}});
     if (pick(6) == 0) op.signals.push_back({.event = "e"});
     if (pick(4) == 0) {
-      const int other = pick(8) == 0 ? pick(ops) : pick(k + 1);
+      const int other = pick(3) == 0 ? pick(ops) : pick(k + 1);
       if (other != k)
         op.after.push_back(
             {.op = op_names_[static_cast<std::size_t>(other)], .distance = pick(5) == 0});
