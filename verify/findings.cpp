@@ -69,6 +69,7 @@ void Findings::set_witness(Finding& finding, std::vector<Step> steps) {
 }
 
 void Findings::add_static(std::vector<Finding> findings, const std::vector<SymbolValue>& symbols) {
+  ++valuations_;
   for (Finding& f : findings) {
     std::uint32_t about = kNobody;
     std::uint32_t second = kNobody;
@@ -86,7 +87,9 @@ void Findings::add_static(std::vector<Finding> findings, const std::vector<Symbo
       about = index(f.pool);
       second = kStaticPool;
     }
-    Finding* kept = add({f.rule, about, second}, nullptr);
+    const Key key{f.rule, about, second};
+    Finding* kept = add(key, nullptr);
+    if (is_unused_claim(key) && kept_.contains(key)) ++kept_[key].valuations;
     if (kept == nullptr) continue;
     f.symbols = symbols;
     *kept = std::move(f);
@@ -337,6 +340,8 @@ EngineResult Findings::take() {
   EngineResult result;
   for (auto& [key, kept] : kept_) {
     Finding& finding = kept.finding;
+    // A claim that some valuation uses to the last byte is right.
+    if (is_unused_claim(key) && kept.valuations != valuations_) continue;
     const int lowest = std::countr_zero(kept.clashes);
     for (int bit = 0; bit < 3; ++bit) {
       if ((kept.clashes >> bit & 1) != 0 && bit != lowest) {

@@ -56,6 +56,7 @@ class Findings {
   struct Kept {
     Finding finding;
     Clashes clashes = 0;
+    std::uint64_t valuations = 0;  ///< Of an unused claim: the symbol values that leave it unused.
   };
   static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
   /// In the place of a second op, what a finding is about when the first number is no op.
@@ -63,6 +64,11 @@ class Findings {
   static constexpr std::uint32_t kStaticPool = 0x80000001U;
   static constexpr std::uint32_t kSync = 0x80000002U;
   static constexpr std::uint32_t kStaticTensor = 0x80000003U;
+
+  /// MV301 of a pool: `peak_bytes` claims more than the plan needs.
+  static bool is_unused_claim(const Key& key) {
+    return std::get<0>(key) == Rule::kWarning && std::get<2>(key) == kStaticPool;
+  }
 
   Finding* add(Key key, const CaseView* view);
   void fill_race(const CaseView& view, const RacingPair& pair, Finding& finding);
@@ -75,6 +81,7 @@ class Findings {
   std::size_t limit_;
   bool stopped_ = false;
   std::map<Key, Kept> kept_;
+  std::uint64_t valuations_ = 0;  ///< So many times add_static() was called.
   std::size_t witness_steps_ = 0;
 };
 

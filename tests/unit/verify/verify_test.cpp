@@ -157,6 +157,22 @@ TEST(Verify, WhatAnUnknownCommandMayHaveChangedIsNotProven) {
             "MV201 f u");
 }
 
+TEST(Verify, AClaimedPeakIsTooHighIfNoSymbolValueNeedsIt) {
+  const auto told_of = [](const std::string& peak) {
+    Result<Plan> plan = read_plan(R"({"memverify": 1, "symbols": {"n": {"min": 1, "max": 8}},
+      "pools": [{"id": "hbm"}], "queues": [{"id": "q"}],
+      "storages": [{"id": "s", "pool": "hbm", "offset": 0, "bytes": "8*n"}],
+      "tensors": [{"id": "X", "storage": "s", "offset": 0, "bytes": "8*n"}],
+      "ops": [{"id": "w", "queue": "q", "writes": ["X"]}], "peak_bytes": {"hbm": )" +
+                                      peak + "}}",
+                                  "test.json");
+    return plan.ok() ? verify(plan.value()) : to_string(plan.errors().front());
+  };
+  EXPECT_EQ(told_of("64"), "");
+  EXPECT_EQ(told_of("65"), "MV301");
+  EXPECT_EQ(told_of("63"), "MV110");
+}
+
 TEST(Verify, SyncsWithoutEffectAreWarnings) {
   const Plan plan =
       plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "waits": [{"event": "never"}]},
