@@ -12,7 +12,7 @@ bool keeps_one_instance(const Access& access, const Op& op) {
          op.runs == Runs::kFirst;
 }
 
-/// [S-30]; an unknown command may write whatever it lists.
+/// [S-30], by the text: what an unknown command reads or accumulates by the text is no write here.
 Table<TensorId, std::uint8_t> find_one_for_all(const Plan& plan) {
   Table<TensorId, std::uint8_t> one;
   one.resize(plan.tensors.size(), 1);
@@ -20,10 +20,7 @@ Table<TensorId, std::uint8_t> find_one_for_all(const Plan& plan) {
     if (op.kind != OpKind::kOp && op.kind != OpKind::kUnknown) continue;
     for (const Access& access : plan.accesses_of(op)) {
       if (access.tensor == kNone<TensorId>) continue;
-      const bool opaque = op.kind == OpKind::kUnknown && op.runs != Runs::kFirst;
-      if (opaque || !keeps_one_instance(access, op)) {
-        one[plan.tensors[access.tensor].root] = 0;
-      }
+      if (!keeps_one_instance(access, op)) one[plan.tensors[access.tensor].root] = 0;
     }
   }
   for (TensorId tensor : ids(plan.tensors)) {
@@ -57,14 +54,15 @@ class Mapper {
       return Diagnostic{.id = "bytes.size",
                         .message = "the accesses consist of too many separate runs of bytes"};
     }
-    for (auto& [root, footprint] : initial_) {
+    for (auto& [value, footprint] : initial_) {
       for (CellId cell : map_.footprints[footprint]) {
-        std::vector<TensorId>& roots = map_.cells[cell].initial;
-        if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
+        std::vector<InitialValue>& initial = map_.cells[cell].initial;
+        if (std::ranges::find(initial, value) == initial.end()) initial.push_back(value);
       }
     }
     drop_untouched();
     record_histories();
+    combine_effects();
     return std::move(map_);
   }
 
@@ -171,25 +169,26 @@ class Mapper {
   /// Inputs, constants and outputs: initial values and reads at the end.
   void add_boundary() {
     const auto add = [&](TensorId tensor, bool must_survive) {
+      const bool is_output =
+          std::ranges::find(plan_.outputs, tensor, &Output::tensor) != plan_.outputs.end();
       for (std::uint32_t slot = 0; slot < slots_of(tensor); ++slot) {
         if (outside_window(tensor, layout_.slot_address(plan_.tensors[tensor].storage, slot))) {
           continue;
         }
         const std::uint32_t footprint = add_footprint(layout_.tensor_region(plan_, tensor, slot));
-        initial_.emplace_back(plan_.tensors[tensor].root, footprint);
+        initial_.push_back({{plan_.tensors[tensor].root, slot}, footprint});
         if (must_survive) {
-          map_.end_reads.push_back({.tensor = tensor, .instance = slot, .footprint = footprint});
+          map_.end_reads.push_back({.tensor = tensor,
+                                    .instance = slot,
+                                    .footprint = footprint,
+                                    .own_family_may_write = is_output});
         }
       }
     };
     for (TensorId tensor : plan_.constants) add(tensor, true);
     for (TensorId tensor : plan_.inputs) {
       const bool donated = std::ranges::find(plan_.donated, tensor) != plan_.donated.end();
-      const bool is_output = std::ranges::any_of(plan_.outputs, [&](const Output& output) {
-        return plan_.tensors[output.tensor].root == plan_.tensors[tensor].root &&
-               layout_.tensor(output.tensor).bytes.same_bytes(layout_.tensor(tensor).bytes);
-      });
-      add(tensor, !donated && !is_output);
+      add(tensor, !donated);
     }
     for (const Output& output : plan_.outputs) {
       const std::int64_t instance =
@@ -298,11 +297,42 @@ class Mapper {
     if (touch.kind == TouchKind::kOpaque) {
       std::vector<CommandId>& unknowns = map_.cells[cell].unknowns;
       if (unknowns.empty() || unknowns.back() != c) unknowns.push_back(c);
-    } else if (touch.kind == TouchKind::kWrite || touch.kind == TouchKind::kAccumulate) {
-      const TensorId root = plan_.tensors[plan_.accesses[touch.access].tensor].root;
-      map_.histories[{cell, root, touch.instance}].push_back(
-          {c, touch.kind == TouchKind::kAccumulate});
     }
+    if (touch.kind == TouchKind::kRead || touch.kind == TouchKind::kClobber) return;
+    if (touch.access == Touch::kEverything) return;
+    const TensorId tensor = plan_.accesses[touch.access].tensor;
+    if (tensor == kNone<TensorId>) return;
+    std::vector<HistoryEntry>& history =
+        map_.histories[{cell, plan_.tensors[tensor].root, touch.instance}];
+    const bool is_update = touch.kind == TouchKind::kAccumulate;
+    if (!history.empty() && history.back().command == c) {
+      history.back().is_update &= is_update;
+    } else {
+      history.push_back({c, is_update});
+    }
+  }
+
+  void combine_effects() {
+    std::vector<Effect> own;
+    for (CommandId c : ids(program_.commands)) {
+      map_.effect_begin.push_back(static_cast<std::uint32_t>(map_.effects.size()));
+      own.clear();
+      for (const Touch& touch : map_.touches_of(c)) {
+        if (touch.kind == TouchKind::kRead) continue;
+        for (CellId cell : map_.footprints[touch.footprint]) {
+          own.push_back({cell, touch.kind, touch.update});
+        }
+      }
+      std::ranges::stable_sort(own, [](const Effect& a, const Effect& b) {
+        return a.cell != b.cell ? a.cell < b.cell : a.kind > b.kind;
+      });
+      for (const Effect& effect : own) {
+        const bool is_first = map_.effects.size() == map_.effect_begin.back() ||
+                              map_.effects.back().cell != effect.cell;
+        if (is_first) map_.effects.push_back(effect);
+      }
+    }
+    map_.effect_begin.push_back(static_cast<std::uint32_t>(map_.effects.size()));
   }
 
   static constexpr std::uint32_t kUnmade = 0xFFFFFFFFU;
@@ -316,9 +346,9 @@ class Mapper {
   ByteMap map_;
   std::vector<Region> regions_;  ///< By footprint.
   std::uint64_t runs_ = 0;
-  std::vector<std::uint32_t> first_slot_;                    ///< By access, in access_footprints_.
-  std::vector<std::uint32_t> access_footprints_;             ///< By access, by slot.
-  std::vector<std::pair<TensorId, std::uint32_t>> initial_;  ///< (root, footprint)
+  std::vector<std::uint32_t> first_slot_;         ///< By access, in access_footprints_.
+  std::vector<std::uint32_t> access_footprints_;  ///< By access, by slot.
+  std::vector<std::pair<InitialValue, std::uint32_t>> initial_;  ///< (what, footprint)
   std::map<std::pair<std::string_view, DType>, std::uint32_t> updates_;
   bool has_everything_ = false;
 };

@@ -21,16 +21,25 @@ namespace memverify::sim {
 
 using CellId = std::uint32_t;
 
+/// An input or constant of a family that has its value in a slot of its storage at the start.
+struct InitialValue {
+  TensorId root = kNone<TensorId>;
+  std::uint32_t slot = 0;
+  bool operator==(const InitialValue&) const = default;
+};
+
 /// A class of bytes that lie in the same accesses.
 struct Cell {
   PoolId pool = kNone<PoolId>;
-  ByteRange first;                  ///< Its first maximal range of bytes.
-  std::vector<TensorId> initial;    ///< Roots of inputs and constants that hold it at the start.
-  std::vector<CommandId> unknowns;  ///< Unknown commands that may touch it, ascending.
+  ByteRange first;                    ///< Its first maximal range of bytes.
+  std::vector<InitialValue> initial;  ///< What it holds at the start.
+  std::vector<CommandId> unknowns;    ///< Unknown commands that may touch it, ascending.
 };
 
-/// How a command touches bytes. `kOpaque` is an access of an unknown command ([S-36]).
-enum class TouchKind : std::uint8_t { kRead, kWrite, kAccumulate, kClobber, kOpaque };
+/// How a command touches bytes, the stronger the later: where one command touches a byte in several
+/// ways, the strongest tells what it leaves there. `kOpaque` is an access of an unknown command
+/// ([S-36]).
+enum class TouchKind : std::uint8_t { kRead, kAccumulate, kWrite, kClobber, kOpaque };
 
 struct Touch {
   TouchKind kind = TouchKind::kRead;
@@ -41,19 +50,28 @@ struct Touch {
   static constexpr std::uint32_t kEverything = 0xFFFFFFFFU;
 };
 
+/// What a command leaves in one cell. Never a kRead.
+struct Effect {
+  CellId cell = 0;
+  TouchKind kind = TouchKind::kWrite;
+  std::uint32_t update = 0;  ///< kAccumulate: as in Touch.
+};
+
 /// A read after everything has completed: of an output, or of an input or constant that must
 /// survive.
 struct EndRead {
   TensorId tensor = kNone<TensorId>;
   std::int64_t instance = 0;
   std::uint32_t footprint = 0;
-  const Output* output = nullptr;  ///< nullptr: the initial value must still be there.
+  const Output* output = nullptr;     ///< nullptr: the initial value must still be there.
+  bool own_family_may_write = false;  ///< Or else what the tensor's own family left ([S-46]).
 };
 
-/// A write or accumulate in the life of one byte of one instance of one alias family.
+/// A write or accumulate in the life of one byte of one instance of one alias family. An unknown
+/// command counts as a writer of what it lists.
 struct HistoryEntry {
   CommandId command = kNone<CommandId>;
-  bool is_update = false;  ///< An accumulate.
+  bool is_update = false;  ///< It only accumulates.
 };
 
 /// The value that a reader should find ([S-42], [S-43]).
@@ -62,7 +80,7 @@ struct Expected {
     kNothing,  ///< Neither a writer nor an initial value: MV105.
     kInitial,
     kCommand,
-    kOpaque,  ///< `command` is an unknown command that may have written it.
+    kOpaque,  ///< What `command`, an unknown one, may have written.
   };
   Base base = Base::kNothing;
   CommandId command = kNone<CommandId>;
@@ -89,6 +107,8 @@ struct ByteMap {
   std::vector<std::vector<CellId>> footprints;  ///< The cells of each, ascending.
   std::vector<std::uint32_t> touch_begin;       ///< By command; one more at the end.
   std::vector<Touch> touches;
+  std::vector<std::uint32_t> effect_begin;  ///< By command; one more at the end.
+  std::vector<Effect> effects;              ///< Of each command by cell, one for each.
   std::vector<EndRead> end_reads;
   std::unordered_map<Key, std::vector<HistoryEntry>, KeyHash> histories;
   std::unordered_map<std::uint64_t, std::vector<CommandId>> allocs;  ///< By slot_key().
@@ -97,6 +117,10 @@ struct ByteMap {
   std::span<const Touch> touches_of(CommandId c) const {
     return std::span(touches).subspan(touch_begin[index(c)],
                                       touch_begin[index(c) + 1] - touch_begin[index(c)]);
+  }
+  std::span<const Effect> effects_of(CommandId c) const {
+    return std::span(effects).subspan(effect_begin[index(c)],
+                                      effect_begin[index(c) + 1] - effect_begin[index(c)]);
   }
   static std::uint64_t slot_key(StorageId storage, std::uint32_t slot) {
     return (std::uint64_t{index(storage)} << 32) | slot;

@@ -34,13 +34,16 @@ void Cases::list_symbols(const SimOptions& options) {
   for (SymbolId id : ids(plan_.symbols)) {
     std::vector<std::int64_t>& values = values_[index(id)];
     const auto given = std::ranges::find(options.symbols, id, &SymbolValue::symbol);
-    if (given != options.symbols.end()) {
-      values = {given->value};
-      continue;
-    }
     const Symbol& symbol = plan_.symbols[id];
     const std::int64_t first = least_value(symbol);
     const std::int64_t step = symbol.multiple_of;
+    if (given != options.symbols.end()) {
+      values = {given->value};
+      if (first != given->value || !symbol.max || *symbol.max - first >= step) {
+        left_out_ = "only one value of symbol " + quoted(symbol.name) + " was asked for";
+      }
+      continue;
+    }
     std::int64_t count = kTriedWithoutMax;
     if (symbol.max) {
       count = *symbol.max < first ? 0 : (*symbol.max - first) / step + 1;
@@ -75,6 +78,8 @@ void Cases::list_conditions(const SimOptions& options) {
       });
       if (given != options.when.end()) {
         given_.set(id, i, given->value);
+        left_out_ =
+            "only one value of condition " + quoted(plan_.conditions[id].name) + " was asked for";
       } else {
         open_.emplace_back(id, i);
       }
@@ -125,6 +130,25 @@ Case Cases::settled(std::uint64_t valuation_number, std::uint64_t assignment) co
     settled.conditions.set(open_[k].first, open_[k].second, value);
   }
   return settled;
+}
+
+std::vector<ConditionValue> conditions_of(const Plan& plan, const Case& settled) {
+  std::vector<ConditionValue> when;
+  for (ConditionId c : ids(plan.conditions)) {
+    const bool per_run = plan.conditions[c].per_run;
+    for (std::int64_t i = 0; i < (per_run ? 1 : settled.unrolled); ++i) {
+      when.push_back({c, per_run ? -1 : i, settled.conditions.get(c, i)});
+    }
+  }
+  return when;
+}
+
+std::vector<SymbolValue> symbols_of(const Plan& plan, const Case& settled) {
+  std::vector<SymbolValue> symbols;
+  for (SymbolId s : ids(plan.symbols)) {
+    symbols.push_back({s, settled.symbols.symbols[index(s)]});
+  }
+  return symbols;
 }
 
 }  // namespace memverify::sim

@@ -43,4 +43,8 @@ class Cases {
   std::string left_out_;
 };
 
+/// The values of a case in the words of a Finding.
+std::vector<ConditionValue> conditions_of(const Plan& plan, const Case& settled);
+std::vector<SymbolValue> symbols_of(const Plan& plan, const Case& settled);
+
 }  // namespace memverify::sim

@@ -42,54 +42,38 @@ std::optional<std::size_t> named_entry(const Program& program,
   return named;
 }
 
-void add_updates(Expected& expected, std::span<const HistoryEntry> history, std::size_t from,
-                 const Reader& reader) {
-  for (std::size_t i = from; i < history.size() && history[i].command < reader.before; ++i) {
-    if (history[i].is_update) expected.updates.push_back(history[i].command);
-  }
-}
-
 Expected expected_for(const Setting& setting, const ByteMap& map, const Reader& reader,
                       CellId cell) {
   const TensorId root = setting.plan.tensors[reader.tensor].root;
   const auto found = map.histories.find({cell, root, reader.instance});
   std::span<const HistoryEntry> history;
   if (found != map.histories.end()) history = found->second;
-  Expected expected;
-  const Cell& what = map.cells[cell];
-  const bool has_initial = std::ranges::find(what.initial, root) != what.initial.end();
-  if (reader.from_initial) {
-    expected.base = has_initial ? Expected::Base::kInitial : Expected::Base::kNothing;
-    add_updates(expected, history, 0, reader);
-    return expected;
-  }
-  if (reader.from != kNone<OpId>) {
-    if (const auto named = named_entry(setting.program, history, reader)) {
-      expected.base = Expected::Base::kCommand;
-      expected.command = history[*named].command;
-      add_updates(expected, history, *named + 1, reader);
-      return expected;
-    }
-  }
+  const std::vector<InitialValue>& initial = map.cells[cell].initial;
+  const StorageId storage = setting.plan.tensors[reader.tensor].storage;
+  const InitialValue wanted{root, setting.layout.slot_index(storage, reader.instance)};
+  const bool has_initial = std::ranges::find(initial, wanted) != initial.end();
   const CommandId floor = last_alloc(setting, map, reader);
-  const auto after_floor = [&](CommandId c) { return floor == kNone<CommandId> || c > floor; };
-  std::size_t begin = history.size();
-  while (begin > 0 && history[begin - 1].command >= reader.before) --begin;
-  while (begin > 0 && after_floor(history[begin - 1].command) && history[begin - 1].is_update) {
-    --begin;
+  const auto is_alive = [&](const HistoryEntry& entry) {
+    return entry.command < reader.before && (floor == kNone<CommandId> || entry.command > floor);
+  };
+  std::optional<std::size_t> base;
+  if (reader.from != kNone<OpId>) base = named_entry(setting.program, history, reader);
+  for (std::size_t i = history.size(); i > 0 && !base && !reader.from_initial; --i) {
+    if (is_alive(history[i - 1]) && !history[i - 1].is_update) base = i - 1;
   }
-  if (begin > 0 && after_floor(history[begin - 1].command)) {
-    expected.base = Expected::Base::kCommand;
-    expected.command = history[begin - 1].command;
-  } else if (has_initial) {
+  Expected expected;
+  if (base) {
+    expected.command = history[*base].command;
+    const Op& op = setting.plan.ops[setting.program.commands[expected.command].op];
+    expected.base =
+        op.kind == OpKind::kUnknown ? Expected::Base::kOpaque : Expected::Base::kCommand;
+  } else if (has_initial && (floor == kNone<CommandId> || reader.from_initial)) {
     expected.base = Expected::Base::kInitial;
   }
-  add_updates(expected, history, begin, reader);
-  const auto unknown = std::ranges::lower_bound(what.unknowns, reader.before);
-  if (unknown != what.unknowns.begin() &&
-      (expected.base != Expected::Base::kCommand || *(unknown - 1) > expected.command)) {
-    expected.base = Expected::Base::kOpaque;
-    expected.command = *(unknown - 1);
+  for (std::size_t i = base ? *base + 1 : 0; i < history.size(); ++i) {
+    if (is_alive(history[i]) && history[i].is_update) {
+      expected.updates.push_back(history[i].command);
+    }
   }
   return expected;
 }

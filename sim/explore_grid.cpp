@@ -97,9 +97,12 @@ class Grid {
   }
 
   void visit(std::uint64_t number) {
-    if (search_.states % kCheckClockEvery == 0 && budget_.is_late()) {
-      search_.stopped = "time";
-      return;
+    if (search_.states % kCheckClockEvery == 0) {
+      if (budget_.tick) budget_.tick(search_.states);
+      if (budget_.is_late()) {
+        search_.stopped = "time";
+        return;
+      }
     }
     if (budget_.states == 0) {
       search_.stopped = "states";

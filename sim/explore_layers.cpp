@@ -5,6 +5,7 @@
 // sets of packed states are all the memory. The first layer that shows something shows it in the
 // fewest steps. Cost: states times chains. Tested by tests/unit/sim/explore_test.cpp.
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -20,21 +21,24 @@ constexpr std::uint64_t kCheckClockEvery = 1 << 14;  ///< States.
 template <unsigned Bits, std::size_t K>
 class LayerSearch {
  public:
-  LayerSearch(const Model& model, const VersionModel* versions, const ByteMap& map, Budget& budget)
+  LayerSearch(const Model& model, const LayerOptions& options, const Material& material,
+              Budget& budget)
       : model_(model),
-        versions_(versions),
-        map_(map),
+        versions_(options.versions),
+        independence_(options.independence),
+        material_(material),
         budget_(budget),
         needs_(model),
-        words_(needs_.words + (versions == nullptr ? 0 : versions->words)),
+        words_(needs_.words + (versions_ == nullptr ? 0 : versions_->words)),
         found_(model.suspects.size(), 0),
         state_(model.chains()),
         next_key_(words_) {}
 
   Search run() {
-    KeySet<K> layer(words_);
-    KeySet<K> next(words_);
-    const std::vector<std::uint64_t> initial(std::max<std::size_t>(words_, 1), 0);
+    const std::size_t data = independence_ == nullptr ? 0 : 1;  // The sleep set.
+    KeySet<K> layer(words_, data);
+    KeySet<K> next(words_, data);
+    const std::vector<std::uint64_t> initial(words_ + 1, 0);
     visit(initial.data(), next);
     while (next.size() > 0 && search_.stopped.empty()) {
       std::swap(layer, next);
@@ -62,9 +66,12 @@ class LayerSearch {
   }
 
   void visit(const std::uint64_t* key, KeySet<K>& next) {
-    if (search_.states % kCheckClockEvery == 0 && budget_.is_late()) {
-      search_.stopped = "time";
-      return;
+    if (search_.states % kCheckClockEvery == 0) {
+      if (budget_.tick) budget_.tick(search_.states);
+      if (budget_.is_late()) {
+        search_.stopped = "time";
+        return;
+      }
     }
     if (budget_.states == 0) {
       search_.stopped = "states";
@@ -72,6 +79,10 @@ class LayerSearch {
     }
     --budget_.states;
     ++search_.states;
+    if (independence_ != nullptr) {
+      visit_reduced(key, next);
+      return;
+    }
     if (needs_.any_more) L::unpack(key, state_);
     std::uint32_t taken = 0;
     for (ChainId chain = 0; chain < model_.chains(); ++chain) {
@@ -81,18 +92,54 @@ class LayerSearch {
       if (!enabled(key, step)) continue;
       ++taken;
       look(key, step);
-      std::copy(key, key + words_, next_key_.begin());
-      next_key_[chain / L::kPerWord] += L::one(chain);
-      if (versions_ != nullptr) {
-        for (const VersionChange& change : versions_->changes_of(step)) {
-          std::uint64_t& word = next_key_[needs_.words + change.word];
-          word = (word & change.keep) | change.set;
-        }
-      }
+      take(key, step);
       next.insert(next_key_.data());
     }
     search_.transitions += taken;
     if (taken == 0) end_of_run(key);
+  }
+
+  /// The same, of a persistent set of chains that do not sleep. All ways to a state have come
+  /// together when it is visited: what sleeps on every one of them sleeps.
+  void visit_reduced(const std::uint64_t* key, KeySet<K>& next) {
+    L::unpack(key, state_);
+    ChainSet enabled_chains = 0;
+    for (ChainId chain = 0; chain < model_.chains(); ++chain) {
+      if (state_[chain] != model_.last[chain] &&
+          enabled(key, model_.first_step[chain] + state_[chain])) {
+        enabled_chains |= ChainSet{1} << chain;
+      }
+    }
+    if (enabled_chains == 0) {
+      end_of_run(key);
+      return;
+    }
+    const State state = state_;
+    ChainSet asleep = key[words_];
+    ChainSet to_take = persistent_set(model_, *independence_, state, enabled_chains) & ~asleep;
+    for (; to_take != 0; to_take &= to_take - 1) {
+      const auto chain = static_cast<ChainId>(std::countr_zero(to_take));
+      const StepId step = model_.first_step[chain] + state[chain];
+      ++search_.transitions;
+      look(key, step);
+      take(key, step);
+      const ChainSet awake = dependent_next(model_, *independence_, state, step);
+      const auto place = next.insert(next_key_.data());
+      place.key[words_] = (place.is_new ? ~ChainSet{0} : place.key[words_]) & asleep & ~awake;
+      asleep |= ChainSet{1} << chain;
+    }
+  }
+
+  /// next_key_ becomes the state after `step` of `key`.
+  void take(const std::uint64_t* key, StepId step) {
+    const ChainId chain = model_.chain_of_step[step];
+    std::copy(key, key + words_, next_key_.begin());
+    next_key_[chain / L::kPerWord] += L::one(chain);
+    if (versions_ == nullptr) return;
+    for (const VersionChange& change : versions_->changes_of(step)) {
+      std::uint64_t& word = next_key_[needs_.words + change.word];
+      word = (word & change.keep) | change.set;
+    }
   }
 
   /// What shows when `step` is taken.
@@ -110,14 +157,11 @@ class LayerSearch {
 
   void compare(const std::uint64_t* key, const VersionCheck& check, StepId step) {
     const std::span versions(key + needs_.words, versions_->words);
-    if ((versions[check.word] & check.mask) == check.wanted) return;
-    const CommandId found = found_by(*versions_, check, versions);
-    if (seen_wrong_.contains({check.demand, found})) return;
+    const auto found = wrong_author(material_, *versions_, check, versions);
+    if (!found || !seen_wrong_.emplace(check.demand, *found).second) return;
     L::unpack(key, state_);
-    if (is_opaque(map_, model_, *check.demand, state_)) return;
-    seen_wrong_.emplace(check.demand, found);
     search_.wrong.push_back(
-        {{check.demand, found}, state_, step, {versions.begin(), versions.end()}});
+        {{check.demand, *found}, state_, step, {versions.begin(), versions.end()}});
   }
 
   void end_of_run(const std::uint64_t* key) {
@@ -136,7 +180,8 @@ class LayerSearch {
 
   const Model& model_;
   const VersionModel* versions_;
-  const ByteMap& map_;
+  const Independence* independence_;
+  const Material& material_;
   Budget& budget_;
   const PackedNeeds<Bits> needs_;
   const std::size_t words_;          ///< Of a key: digits, then versions.
@@ -148,22 +193,22 @@ class LayerSearch {
 };
 
 template <unsigned Bits>
-Search explore(const Model& model, const VersionModel* versions, const ByteMap& map,
+Search explore(const Model& model, const LayerOptions& options, const Material& material,
                Budget& budget) {
-  const std::size_t words =
-      Lanes<Bits>::words(model.chains()) + (versions == nullptr ? 0 : versions->words);
-  return words == 1 ? LayerSearch<Bits, 1>(model, versions, map, budget).run()
-                    : LayerSearch<Bits, 0>(model, versions, map, budget).run();
+  const bool is_one_word = Lanes<Bits>::words(model.chains()) == 1 && options.versions == nullptr &&
+                           options.independence == nullptr;
+  return is_one_word ? LayerSearch<Bits, 1>(model, options, material, budget).run()
+                     : LayerSearch<Bits, 0>(model, options, material, budget).run();
 }
 
 }  // namespace
 
-Search explore_layers(const Model& model, const VersionModel* versions, const ByteMap& map,
+Search explore_layers(const Model& model, const LayerOptions& options, const Material& material,
                       Budget& budget) {
   const bool is_small =
       std::ranges::all_of(model.last, [](Digit last) { return last <= Lanes<8>::kMaxDigit; });
-  return is_small ? explore<8>(model, versions, map, budget)
-                  : explore<16>(model, versions, map, budget);
+  return is_small ? explore<8>(model, options, material, budget)
+                  : explore<16>(model, options, material, budget);
 }
 
 }  // namespace memverify::sim

@@ -1,19 +1,23 @@
 #include "sim/findings.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
 #include "plan/describe.h"
 #include "plan/words.h"
+#include "sim/cases.h"
 #include "sim/clash.h"
 #include "sim/witness.h"
 
 namespace memverify::sim {
 
 Collector::Key Collector::key_of(const Finding& finding) {
-  Key key{static_cast<std::uint32_t>(finding.rule)};
+  const bool is_race = finding.rule <= Rule::kWaw;
+  Key key{static_cast<std::uint32_t>(is_race ? Rule::kWar : finding.rule)};
   const bool names_tensor = finding.rule == Rule::kBoundary ||
                             (finding.rule == Rule::kUnwritten && finding.ops.empty()) ||
                             (finding.rule == Rule::kLifetime && finding.ops.size() < 2);
@@ -29,21 +33,40 @@ Collector::Key Collector::key_of(const Finding& finding) {
     key.push_back(index(finding.pool));
   }
   if (finding.rule == Rule::kWarning) key.push_back(index(finding.event));
+  if (finding.rule == Rule::kNotProven && finding.ops.empty()) {
+    key.push_back(static_cast<std::uint32_t>(std::hash<std::string>()(finding.message)));
+  }
   return key;
 }
 
 bool Collector::wants(const Finding& finding) {
-  if (seen_.contains(key_of(finding))) return false;
+  const auto known = known_.find(key_of(finding));
+  if (known != known_.end()) return finding.rule < findings_[known->second].rule;
   if (info(finding.rule).severity == Severity::kWarning) return true;
   if (counted_ >= max_findings_) stopped_ = true;
   return counted_ < max_findings_;
 }
 
 void Collector::add(Finding finding) {
+  const Key key = key_of(finding);
+  if (const auto known = known_.find(key); known != known_.end()) {
+    Finding& kept = findings_[known->second];
+    if (finding.rule < kept.rule) std::swap(finding, kept);
+    add_rules(finding, kept);
+    return;
+  }
   if (!wants(finding)) return;
-  seen_.insert(key_of(finding));
+  known_.emplace(key, findings_.size());
   if (info(finding.rule).severity != Severity::kWarning) ++counted_;
   findings_.push_back(std::move(finding));
+}
+
+void Collector::add_rules(const Finding& from, Finding& to) {
+  std::set<Rule> also(to.also.begin(), to.also.end());
+  also.insert(from.also.begin(), from.also.end());
+  also.insert(from.rule);
+  also.erase(to.rule);
+  to.also.assign(also.begin(), also.end());
 }
 
 std::vector<Finding> Collector::take() {
@@ -87,16 +110,8 @@ class Reporter {
   Finding start(Rule rule) const {
     Finding finding;
     finding.rule = rule;
-    for (ConditionId c : ids(plan_.conditions)) {
-      const std::int64_t end = plan_.conditions[c].per_run ? 1 : program_.unrolled;
-      for (std::int64_t i = 0; i < end; ++i) {
-        finding.when.push_back(
-            {c, plan_.conditions[c].per_run ? -1 : i, settled_.conditions.get(c, i)});
-      }
-    }
-    for (SymbolId s : ids(plan_.symbols)) {
-      finding.symbols.push_back({s, settled_.symbols.symbols[index(s)]});
-    }
+    finding.when = conditions_of(plan_, settled_);
+    finding.symbols = symbols_of(plan_, settled_);
     return finding;
   }
 
@@ -160,7 +175,8 @@ class Reporter {
         add_not_proven(suspect.first);
         return;
     }
-    if (!finding || !collector_.wants(*finding)) return;
+    if (!finding) return;
+    if (!collector_.wants(*finding)) return collector_.add(std::move(*finding));
     finding->witness = witness_of(hit);
     add(std::move(*finding));
   }
@@ -220,6 +236,11 @@ class Reporter {
     if (collector_.wants(finding)) add(std::move(finding));
   }
 
+  /// The unknown commands because of which `demand` is open.
+  void add_unknowns(const Demand& demand) {
+    for (CommandId unknown : map_.cells[demand.cell].unknowns) add_not_proven(unknown);
+  }
+
   void report_deadlock(const Deadlock& deadlock) {
     Finding finding = start(Rule::kDeadlock);
     name_command(finding, deadlock.blocked);
@@ -263,10 +284,7 @@ class Reporter {
   void report_wrong(const WrongHit& hit) {
     const Demand& demand = *hit.wrong.demand;
     const bool at_end = demand.reader == kNone<CommandId>;
-    if (!at_end && plan_.ops[program_.commands[demand.reader].op].kind == OpKind::kUnknown) {
-      add_not_proven(demand.reader);
-      return;
-    }
+    if (demand.is_open) return add_unknowns(demand);
     Finding finding = start(at_end ? Rule::kBoundary : Rule::kWrongVersion);
     std::vector<CommandId> pair;
     if (!at_end) pair.push_back(demand.reader);
@@ -286,6 +304,8 @@ class Reporter {
     if (demand.expected.base == Expected::Base::kCommand) {
       finding.expected = program_.commands[demand.expected.command].op;
       finding.expected_iteration = program_.commands[demand.expected.command].iteration;
+    } else {
+      finding.expected_initial = true;
     }
     finding.witness = to_steps(program_, model_, run_to_wrong(hit));
     add(std::move(finding));
@@ -310,26 +330,20 @@ class Reporter {
       return run;
     }
     if (demand.reader == kNone<CommandId>) return run_to(model_, model_.last, nullptr, {});
-    State bound = model_.last;
-    for (CommandId unknown : map_.cells[demand.cell].unknowns) {
-      const StepId step = model_.start_of[unknown];
-      Digit& digit = bound[model_.chain_of_step[step]];
-      digit = std::min(digit, model_.digit_of_step(step));
-    }
-    return minimal_run(model_, bound, model_.start_of[demand.reader], Check{})
+    return minimal_run(model_, model_.last, model_.start_of[demand.reader], Check{})
         .value_or(std::vector<StepId>());
   }
 
   /// What is wrong once everything has completed, whatever the order.
   void report_end() {
-    for (CommandId unknown : reads_.end_unknowns) add_not_proven(unknown);
     std::optional<std::vector<Step>> whole;
     const auto whole_run = [&] {
       if (!whole) whole = to_steps(program_, model_, run_to(model_, model_.last, nullptr, {}));
       return *whole;
     };
     for (const Demand& demand : reads_.at_end) {
-      if (demand.expected.base != Expected::Base::kNothing) continue;
+      if (demand.is_open) add_unknowns(demand);
+      if (demand.is_open || demand.expected.base != Expected::Base::kNothing) continue;
       Finding finding = start(Rule::kUnwritten);
       name_tensor(finding, demand.tensor);
       name_cell(finding, demand.cell);

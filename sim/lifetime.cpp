@@ -19,7 +19,7 @@ class Finder {
     }
     for (CommandId c : ids(program_.commands)) {
       const Op& op = op_of(c);
-      if (op.kind == OpKind::kAlloc || op.kind == OpKind::kFree) {
+      if (is_lifetime(c)) {
         slots_[key(op.storage, program_.commands[c].iteration)].push_back(c);
       }
     }
@@ -27,8 +27,7 @@ class Finder {
 
   Lifetimes find() {
     for (CommandId c : ids(program_.commands)) {
-      const Op& op = op_of(c);
-      if (op.kind == OpKind::kAlloc || op.kind == OpKind::kFree) check_bracket(c, op);
+      if (is_lifetime(c)) check_bracket(c, op_of(c));
       for (const Touch& touch : map_.touches_of(c)) check_access(c, touch);
     }
     for (const EndRead& read : map_.end_reads) check_end(read);
@@ -38,6 +37,11 @@ class Finder {
 
  private:
   const Op& op_of(CommandId c) const { return plan_.ops[program_.commands[c].op]; }
+  /// One that is passed leaves its storage alone.
+  bool is_lifetime(CommandId c) const {
+    const OpKind kind = op_of(c).kind;
+    return (kind == OpKind::kAlloc || kind == OpKind::kFree) && !program_.commands[c].passed;
+  }
   bool is_alloc(CommandId c) const { return op_of(c).kind == OpKind::kAlloc; }
   std::uint64_t key(StorageId storage, std::int64_t instance) const {
     return ByteMap::slot_key(storage, layout_.slot_index(storage, instance));
@@ -89,8 +93,7 @@ class Finder {
     auto open = std::ranges::lower_bound(all, c);
     while (open != all.begin() && !is_alloc(*(open - 1))) --open;
     if (open == all.begin() && allocated_[storage] != 0) {
-      always(c, open == all.end() ? kNone<CommandId> : *open, check);
-      return;
+      always(c, kNone<CommandId>, check);
     }
     if (open != all.begin()) unless_done(c, *(open - 1), check);
     const auto close = std::find_if(open, all.end(), [&](CommandId x) { return !is_alloc(x); });
@@ -109,11 +112,13 @@ class Finder {
 
   void check_end(const EndRead& read) {
     const StorageId storage = plan_.tensors[read.tensor].storage;
-    if (allocated_[storage] == 0 && freed_[storage] == 0) return;
     const std::vector<CommandId>& all = bracket(storage, read.instance);
-    if (all.empty() ? allocated_[storage] == 0 : is_alloc(all.back())) return;
-    out_.dead_at_end.push_back(
-        {read.tensor, all.empty() ? kNone<CommandId> : all.back(), read.instance});
+    auto open = all.end();
+    while (open != all.begin() && !is_alloc(*(open - 1))) --open;
+    if (open == all.begin() && allocated_[storage] != 0) {
+      out_.dead_at_end.push_back({read.tensor, kNone<CommandId>, read.instance});
+    }
+    if (open != all.end()) out_.dead_at_end.push_back({read.tensor, *open, read.instance});
   }
 
   const Plan& plan_;
@@ -127,6 +132,11 @@ class Finder {
 };
 
 }  // namespace
+
+std::span<const LifetimeCheck> checks_of(const Lifetimes& lifetimes, CommandId c) {
+  return std::span(std::ranges::lower_bound(lifetimes.checks, c, {}, &LifetimeCheck::at),
+                   std::ranges::upper_bound(lifetimes.checks, c, {}, &LifetimeCheck::at));
+}
 
 Lifetimes find_lifetimes(const Setting& setting, const ByteMap& map) {
   return Finder(setting, map).find();

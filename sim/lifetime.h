@@ -6,6 +6,7 @@
 // start.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/bytes.h"
@@ -36,6 +37,9 @@ struct Lifetimes {
   std::vector<LifetimeCheck> checks;  ///< By `at`, ascending.
   std::vector<DeadAtEnd> dead_at_end;
 };
+
+/// Those of the checks that are made when `c` starts.
+std::span<const LifetimeCheck> checks_of(const Lifetimes& lifetimes, CommandId c);
 
 /// Cost: linear in the accesses, times a logarithm of the allocs and frees of their slots.
 Lifetimes find_lifetimes(const Setting& setting, const ByteMap& map);

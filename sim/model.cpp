@@ -222,24 +222,26 @@ class Compiler {
     return quorum_size_ <= limit_;
   }
 
-  /// Several waits of one command take their share in the same instant: their sum must be there.
+  /// Several waits of one command apply in turn, in the same instant: what the earlier ones take is
+  /// gone for the later ones.
   void add_counts(CommandId c) {
+    const std::size_t own = model_.counts.size();
     const auto needs = program_.semaphores_of(c);
     for (std::size_t i = 0; i < needs.size(); ++i) {
       const std::uint32_t semaphore = index(needs[i].semaphore);
-      std::int64_t most = 0;
-      std::int64_t taken = 0;
-      bool seen = false;
-      for (std::size_t k = 0; k < needs.size(); ++k) {
-        if (needs[k].semaphore != needs[i].semaphore) continue;
-        seen |= k < i;
-        if (needs[k].consume) {
-          taken += needs[k].value;
-        } else {
-          most = std::max(most, needs[k].value);
-        }
+      std::int64_t wanted = needs[i].value;
+      for (const SemaphoreNeed& before : needs.first(i)) {
+        if (before.consume && before.semaphore == needs[i].semaphore) wanted += before.value;
       }
-      if (!seen) model_.counts.push_back({semaphore, std::max(most, taken)});
+      const auto begin = model_.counts.begin() + static_cast<std::ptrdiff_t>(own);
+      const auto known = std::find_if(begin, model_.counts.end(), [&](const CountNeed& need) {
+        return need.semaphore == semaphore;
+      });
+      if (known == model_.counts.end()) {
+        model_.counts.push_back({semaphore, wanted});
+      } else {
+        known->value = std::max(known->value, wanted);
+      }
     }
   }
 
@@ -295,7 +297,11 @@ class Compiler {
     if (from == Phase::kDone) check.from = done_digit(place.position);
     if (to == Phase::kWaiting) check.to = static_cast<Digit>(2 * place.position);
     if (to == Phase::kOpen) check.to = open_digit(place.position);
-    checks_.emplace_back(model_.start_of[at], check);
+    const StepId step = model_.start_of[at];
+    const bool is_own = place.chain == model_.chain_of_step[step];
+    const Digit own = model_.digit_of_step(step);
+    if (is_own && (own < check.from || own > check.to)) return;  // It can never fire.
+    checks_.emplace_back(step, check);
   }
 
   bool is_unknown(CommandId c) const {
@@ -306,41 +312,46 @@ class Compiler {
     for (std::uint32_t i = 0; i < lifetimes_.checks.size(); ++i) {
       const LifetimeCheck& check = lifetimes_.checks[i];
       const auto suspect = static_cast<std::uint32_t>(model_.suspects.size());
-      Phase to = check.to;
-      Phase from = check.from;
       if (is_unknown(check.at)) {
         model_.suspects.push_back({Suspect::Kind::kNotProven, check.at, check.at, i});
       } else if (is_unknown(check.other)) {
         model_.suspects.push_back({Suspect::Kind::kNotProven, check.other, check.other, i});
-        to = Phase::kDone;  // It may still touch its bytes.
       } else {
         model_.suspects.push_back({Suspect::Kind::kLifetime, check.at, check.blame, i});
       }
-      if (check.other == check.at) {
-        from = Phase::kWaiting;
-        to = Phase::kDone;
-      }
-      add_check(check.at, check.other, from, to, suspect);
+      const bool always = check.other == check.at;
+      add_check(check.at, check.other, always ? Phase::kWaiting : check.from,
+                always ? Phase::kDone : check.to, suspect);
     }
   }
 
-  /// What is wrong with a read whatever the bytes hold.
+  void suspect_whenever(CommandId c, Suspect suspect) {
+    add_check(c, c, Phase::kWaiting, Phase::kDone,
+              static_cast<std::uint32_t>(model_.suspects.size()));
+    model_.suspects.push_back(suspect);
+  }
+
+  /// What is wrong with a read whatever the bytes hold, and commands that may do anything.
   void suspect_reads() {
     for (std::uint32_t i = 0; i < reads_.during.size(); ++i) {
       const Demand& demand = reads_.during[i];
-      const bool unwritten = demand.expected.base == Expected::Base::kNothing;
-      const bool opaque = demand.expected.base == Expected::Base::kOpaque;
-      if (!unwritten && !opaque) continue;
-      const auto suspect = static_cast<std::uint32_t>(model_.suspects.size());
-      if (is_unknown(demand.reader)) {
-        model_.suspects.push_back({Suspect::Kind::kNotProven, demand.reader, demand.reader, i});
-      } else if (opaque) {
-        model_.suspects.push_back(
-            {Suspect::Kind::kNotProven, demand.expected.command, demand.reader, i});
-      } else {
-        model_.suspects.push_back({Suspect::Kind::kUnwritten, demand.reader, demand.reader, i});
+      const CommandId reader = demand.reader;
+      if (demand.expected.base == Expected::Base::kOpaque) {
+        suspect_whenever(reader, {Suspect::Kind::kNotProven, demand.expected.command, reader, i});
+      } else if (demand.expected.base == Expected::Base::kNothing) {
+        const CommandId unknown = is_unknown(reader) || !demand.is_open
+                                      ? reader
+                                      : map_.cells[demand.cell].unknowns.front();
+        suspect_whenever(reader,
+                         {demand.is_open ? Suspect::Kind::kNotProven : Suspect::Kind::kUnwritten,
+                          unknown, reader, i});
       }
-      add_check(demand.reader, demand.reader, Phase::kWaiting, Phase::kDone, suspect);
+    }
+    for (CommandId c : ids(program_.commands)) {
+      const Command& command = program_.commands[c];
+      if (is_unknown(c) && !command.passed && plan_.ops[command.op].accesses.empty()) {
+        suspect_whenever(c, {Suspect::Kind::kNotProven, c, c, 0});
+      }
     }
   }
 

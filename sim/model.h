@@ -47,7 +47,8 @@ struct CountNeed {
   std::int64_t value = 0;
 };
 
-/// A fault shows when the step is taken while the digit of `chain` lies in [from, to].
+/// A fault shows when the step is taken while the digit of `chain` lies in [from, to]. The range of
+/// one that watches the chain of its own step holds that step's digit.
 struct Check {
   ChainId chain = 0;
   Digit from = 0;

@@ -45,7 +45,7 @@ class Builder {
 
   Result<Program> build() {
     for (const Semaphore& semaphore : plan_.semaphores) {
-      program_.initial.push_back(number(semaphore.initial, 0, semaphore.name));
+      program_.initial.push_back(any_number(semaphore.initial, 0, semaphore.name));
       program_.timeline.push_back(semaphore.timeline ? 1 : 0);
     }
     if (!make_commands())
@@ -178,9 +178,9 @@ class Builder {
         return;
       case WaitKind::kSemaphore: {
         const std::int64_t value =
-            number(wait.value, command.iteration, plan_.ops[command.op].name);
+            any_number(wait.value, command.iteration, plan_.ops[command.op].name);
         program_.semaphore_needs.push_back({wait.semaphore, wait.consume, value});
-        program_.consumes |= wait.consume && value > 0;
+        program_.consumes |= wait.consume && value != 0;
         return;
       }
       case WaitKind::kPending:
@@ -246,8 +246,9 @@ class Builder {
     if (op.kind == OpKind::kRecord) need_all_so_far(op.queue, Need::Reason::kRecord);
     for (const Signal& signal : plan_.signals_of(op)) {
       if (signal.semaphore == kNone<SemaphoreId>) continue;
-      program_.signals.push_back(
-          {signal.semaphore, number(signal.value, command.iteration, op.name)});
+      const std::int64_t value = any_number(signal.value, command.iteration, op.name);
+      program_.signals.push_back({signal.semaphore, value});
+      program_.consumes |= value < 0 && program_.timeline[signal.semaphore] == 0;
     }
     submit(c, op);
   }
@@ -276,20 +277,26 @@ class Builder {
     }
   }
 
-  std::int64_t number(Expr expr, std::int64_t iteration, std::string_view owner) {
-    if (expr.is_constant() && expr.constant >= 0) return expr.constant;
+  std::int64_t any_number(Expr expr, std::int64_t iteration, std::string_view owner) {
+    if (expr.is_constant()) return expr.constant;
     Valuation valuation = settled_.symbols;
     valuation.iteration = iteration;
     const std::optional<std::int64_t> value = plan_.formulas.eval(expr, valuation);
-    if (value && *value >= 0) return *value;
-    if (!error_) {
-      error_ =
-          Diagnostic{.id = value ? "expr.negative" : "expr.overflow",
-                     .message = "the value `" + plan_.formulas.to_string(expr) + "` of `" +
-                                std::string(owner) + "` in iteration " + std::to_string(iteration) +
-                                (value ? " is negative" : " does not fit 64 bits")};
-    }
-    return 0;
+    if (!value) refuse("expr.overflow", expr, iteration, owner, " does not fit 64 bits");
+    return value.value_or(0);
+  }
+  std::int64_t number(Expr expr, std::int64_t iteration, std::string_view owner) {
+    const std::int64_t value = any_number(expr, iteration, owner);
+    if (value < 0) refuse("expr.negative", expr, iteration, owner, " is negative");
+    return value;
+  }
+  void refuse(std::string id, Expr expr, std::int64_t iteration, std::string_view owner,
+              std::string_view why) {
+    if (error_) return;
+    error_ = Diagnostic{.id = std::move(id),
+                        .message = "the value `" + plan_.formulas.to_string(expr) + "` of `" +
+                                   std::string(owner) + "` in iteration " +
+                                   std::to_string(iteration) + std::string(why)};
   }
 
   void close() {

@@ -120,7 +120,7 @@ struct Program {
   std::vector<std::vector<CommandId>> sequences;
   Table<SemaphoreId, std::int64_t> initial;   ///< Counts at the start.
   Table<SemaphoreId, std::uint8_t> timeline;  ///< Keeps its maximum instead of adding up.
-  bool consumes = false;                      ///< Some start takes from a semaphore.
+  bool consumes = false;                      ///< Some instant takes from a semaphore.
 
   /// Event waits that bind to nothing ([S-21]): (op, event), ascending, without repetition.
   std::vector<std::pair<OpId, EventId>> unbound;
@@ -153,9 +153,9 @@ struct Program {
 bool is_dropped(const Plan& plan, const Case& settled, OpId op, std::int64_t iteration);
 
 /// Errors: "expr.overflow" when a semaphore value, `pending` or `outstanding` does not fit 64 bits,
-/// "expr.negative" when it is below 0 (both without a pointer, the message names the op);
-/// "program.size" when there are more than 2^31 instances.
-/// Cost: linear in the instances, their accesses aside, and in the needs (a few per command).
+/// "expr.negative" when one of the last two is below 0 (without a pointer; the message names the
+/// op); "program.size" when there are more than 2^31 instances. Cost: linear in the instances,
+/// their accesses aside, and in the needs (a few per command).
 Result<Program> make_program(const Plan& plan, const Case& settled);
 
 }  // namespace memverify::sim

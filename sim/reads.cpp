@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <span>
 #include <utility>
 
-#include "sim/state.h"
-
 namespace memverify::sim {
+
+namespace {
+
+bool is_unknown(const Setting& setting, CommandId c) {
+  return setting.plan.ops[setting.program.commands[c].op].kind == OpKind::kUnknown;
+}
+
+/// True iff `c` touches the cell, other than to read it, through the family of `root`.
+bool touches_through(const Setting& setting, const ByteMap& map, CommandId c, CellId cell,
+                     TensorId root) {
+  return std::ranges::any_of(map.touches_of(c), [&](const Touch& touch) {
+    if (touch.kind == TouchKind::kRead || touch.access == Touch::kEverything) return false;
+    const TensorId tensor = setting.plan.accesses[touch.access].tensor;
+    return tensor != kNone<TensorId> && setting.plan.tensors[tensor].root == root &&
+           std::ranges::binary_search(map.footprints[touch.footprint], cell);
+  });
+}
+
+}  // namespace
 
 Reads collect_reads(const Setting& setting, const ByteMap& map) {
   Reads reads;
@@ -20,20 +35,44 @@ Reads collect_reads(const Setting& setting, const ByteMap& map) {
       if (tensor == kNone<TensorId>) continue;
       for (CellId cell : map.footprints[touch.footprint]) {
         reads.during.push_back(
-            {c, tensor, cell, touch.instance, expected_value(setting, map, c, touch, cell)});
+            {.reader = c,
+             .tensor = tensor,
+             .cell = cell,
+             .instance = touch.instance,
+             .is_open = is_unknown(setting, c) || !map.cells[cell].unknowns.empty(),
+             .expected = expected_value(setting, map, c, touch, cell)});
       }
     }
   }
-  std::set<CommandId> unknowns;
   for (const EndRead& read : map.end_reads) {
     for (CellId cell : map.footprints[read.footprint]) {
-      unknowns.insert(map.cells[cell].unknowns.begin(), map.cells[cell].unknowns.end());
-      reads.at_end.push_back({kNone<CommandId>, read.tensor, cell, read.instance,
-                              expected_at_end(setting, map, read, cell)});
+      reads.at_end.push_back({.tensor = read.tensor,
+                              .cell = cell,
+                              .instance = read.instance,
+                              .own_family_may_write = read.own_family_may_write,
+                              .is_open = !map.cells[cell].unknowns.empty(),
+                              .expected = expected_at_end(setting, map, read, cell)});
     }
   }
-  reads.end_unknowns.assign(unknowns.begin(), unknowns.end());
   return reads;
+}
+
+bool meets(const Setting& setting, const ByteMap& map, const Value& found, const Demand& demand) {
+  if (matches(found, demand.expected)) return true;
+  const bool is_definite =
+      found.base == Value::Base::kInitial || found.base == Value::Base::kCommand;
+  if (!demand.own_family_may_write || !is_definite) return false;
+  const TensorId root = setting.plan.tensors[demand.tensor].root;
+  const auto is_own = [&](CommandId c) {
+    return touches_through(setting, map, c, demand.cell, root);
+  };
+  return (found.base == Value::Base::kInitial || is_own(found.command)) &&
+         std::ranges::all_of(found.updates, is_own);
+}
+
+std::span<const Demand> demands_of(const Reads& reads, CommandId reader) {
+  return std::span(std::ranges::lower_bound(reads.during, reader, {}, &Demand::reader),
+                   std::ranges::upper_bound(reads.during, reader, {}, &Demand::reader));
 }
 
 std::vector<std::uint8_t> racy_cells(const ByteMap& map,
@@ -60,31 +99,26 @@ std::vector<std::uint8_t> racy_cells(const ByteMap& map,
 
 namespace {
 
-using Unknowns = std::vector<CommandId>;
-
-/// Runs everything that can run, in some order, without ever starting one of `frozen`.
+/// Runs everything that can run, in some order.
 class AnyRun {
  public:
   AnyRun(const Setting& setting, const ByteMap& map, const Reads& reads,
-         const std::vector<std::uint8_t>& racy, const Unknowns& frozen)
-      : program_(setting.program),
+         const std::vector<std::uint8_t>& racy)
+      : setting_(setting),
         map_(map),
         reads_(reads),
         racy_(racy),
-        frozen_(frozen),
         execution_(setting.program),
         memory_(map) {}
 
-  void run(std::vector<WrongValue>& out) {
+  std::vector<WrongValue> run() {
     std::vector<CommandId> waiting;
-    for (CommandId c : ids(program_.commands)) {
-      if (!std::ranges::binary_search(frozen_, c)) waiting.push_back(c);
-    }
+    for (CommandId c : ids(setting_.program.commands)) waiting.push_back(c);
     for (bool moved = true; moved;) {
       moved = false;
       std::erase_if(waiting, [&](CommandId c) {
         if (execution_.can_start(c)) {
-          look(c, out);
+          for (const Demand& demand : demands_of(reads_, c)) judge(demand);
           execution_.start(c);
           memory_.start(c);
           moved = true;
@@ -96,38 +130,31 @@ class AnyRun {
         return true;
       });
     }
-    if (execution_.done() != program_.commands.size()) return;
-    for (const Demand& demand : reads_.at_end) judge(demand, out);
+    if (waiting.empty()) {
+      for (const Demand& demand : reads_.at_end) judge(demand);
+    }
+    return std::move(wrong_);
   }
 
  private:
-  void look(CommandId c, std::vector<WrongValue>& out) {
-    const auto first = std::ranges::lower_bound(reads_.during, c, {}, &Demand::reader);
-    const auto last = std::ranges::upper_bound(reads_.during, c, {}, &Demand::reader);
-    for (const Demand& demand : std::span(first, last)) {
-      judge(demand, out);
-    }
-  }
-
-  void judge(const Demand& demand, std::vector<WrongValue>& out) {
-    if (racy_[demand.cell] != 0 || map_.cells[demand.cell].unknowns != frozen_) return;
-    if (demand.expected.base == Expected::Base::kNothing ||
+  void judge(const Demand& demand) {
+    if (racy_[demand.cell] != 0 || demand.expected.base == Expected::Base::kNothing ||
         demand.expected.base == Expected::Base::kOpaque) {
       return;
     }
     const Value found = memory_.value(demand.cell);
-    if (!matches(found, demand.expected)) {
-      out.push_back({&demand, culprit(found, demand.expected)});
+    if (!meets(setting_, map_, found, demand)) {
+      wrong_.push_back({&demand, culprit(found, demand.expected)});
     }
   }
 
-  const Program& program_;
+  const Setting& setting_;
   const ByteMap& map_;
   const Reads& reads_;
   const std::vector<std::uint8_t>& racy_;
-  const Unknowns& frozen_;
   Execution execution_;
   Memory memory_;
+  std::vector<WrongValue> wrong_;
 };
 
 }  // namespace
@@ -135,11 +162,7 @@ class AnyRun {
 std::vector<WrongValue> wrong_values_of_any_run(const Setting& setting, const ByteMap& map,
                                                 const Reads& reads,
                                                 const std::vector<std::uint8_t>& racy) {
-  std::set<Unknowns> sets;
-  for (const Cell& cell : map.cells) sets.insert(cell.unknowns);
-  std::vector<WrongValue> wrong;
-  for (const Unknowns& frozen : sets) AnyRun(setting, map, reads, racy, frozen).run(wrong);
-  return wrong;
+  return AnyRun(setting, map, reads, racy).run();
 }
 
 }  // namespace memverify::sim

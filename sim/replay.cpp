@@ -137,9 +137,7 @@ class Attempt {
   }
 
   void look_for_lifetime(const Execution& execution, CommandId c) {
-    for (const auto& check :
-         std::span(std::ranges::lower_bound(lifetimes_.checks, c, {}, &LifetimeCheck::at),
-                   std::ranges::upper_bound(lifetimes_.checks, c, {}, &LifetimeCheck::at))) {
+    for (const LifetimeCheck& check : checks_of(lifetimes_, c)) {
       const Phase other = execution.phase(check.other);
       if (other < check.from || other > check.to) continue;
       shown_ |= !commands_.empty() && std::ranges::all_of(commands_, [&](CommandId named) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/independence.h"
 #include "sim/model.h"
 #include "sim/versions.h"
 
@@ -20,6 +21,7 @@ struct Budget {
   std::uint64_t states = 0;  ///< Left.
   std::uint64_t bytes = 0;   ///< That a search may hold at a time.
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::function<void(std::uint64_t states)> tick;  ///< Hears of progress; may be empty.
 
   bool is_late() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
 };
@@ -50,6 +52,8 @@ struct WrongHit {
 struct Search {
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
+  std::uint64_t runs = 0;           ///< Classes explored, or random runs.
+  std::uint64_t failing_runs = 0;   ///< Random runs with a fault.
   std::string stopped;              ///< "" when every state was visited; else which limit ended it.
   std::vector<Hit> hits;            ///< One for each suspect that showed.
   std::vector<Deadlock> deadlocks;  ///< One for each blocked command.
@@ -64,11 +68,36 @@ bool fits_grid(const Model& model, std::uint64_t bytes);
 /// fits_grid. Time: combinations / 64 plus states times chains.
 Search explore_grid(const Model& model, Budget& budget);
 
+struct LayerOptions {
+  const VersionModel* versions = nullptr;      ///< What bytes hold is part of the state.
+  const Independence* independence = nullptr;  ///< Leave out what only reorders independent steps.
+};
+
 /// Every reachable state, a layer (states after equally many steps) at a time; only two layers are
-/// held. `hits`, `deadlocks` and `wrong` are those with the fewest steps. With `versions` (may be
-/// null) what the bytes hold is part of the state, and `wrong` is filled, racy cells included.
-Search explore_layers(const Model& model, const VersionModel* versions, const ByteMap& map,
+/// held. `hits`, `deadlocks` and `wrong` are those with the fewest steps; with `independence`
+/// there may be fewer states, the findings are the same. `wrong` is filled only with `versions`,
+/// racy cells included. Precondition: with `independence` at most Independence::kMostChains chains.
+Search explore_layers(const Model& model, const LayerOptions& options, const Material& material,
                       Budget& budget);
+
+/// The findings of all states, from a run and runs that hold one chain back. The state of a hit is
+/// a bound: some state at or below it shows it. Precondition: the model consumes nothing. `states`
+/// and `transitions` are what was executed. Time: chains times (steps plus needs).
+Search explore_classes(const Model& model, Budget& budget);
+
+struct RandomOptions {
+  std::uint64_t runs = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t depth = 3;  ///< Of the bugs that the bound is about, >= 1.
+};
+
+/// Random runs. Never complete: `stopped` says so. `states` counts one for each step and end. Same
+/// seed, same runs. `versions` may be null.
+Search explore_random(const Model& model, const VersionModel* versions, const Material& material,
+                      const RandomOptions& options, Budget& budget);
+
+/// The least probability with which one run shows a given bug of that depth.
+double random_bound(const Model& model, const RandomOptions& options);
 
 /// The first command in program order that has not completed in `state`; kNone if all have.
 CommandId first_incomplete(const Model& model, const State& state);

@@ -9,6 +9,7 @@
 #include "plan/describe.h"
 #include "plan/faults.h"
 #include "sim/cases.h"
+#include "sim/count.h"
 #include "sim/findings.h"
 #include "sim/search.h"
 
@@ -17,6 +18,7 @@ namespace sim {
 namespace {
 
 constexpr std::uint64_t kMaxIncidences = 50'000'000;  ///< Of cells and accesses, needs, checks.
+constexpr std::chrono::milliseconds kTick{100};
 constexpr std::uint64_t kMaxGridBytes = std::uint64_t{1} << 26;
 
 std::string limit_words(const std::string& limit, const SimStats& stats) {
@@ -34,6 +36,7 @@ class Simulation {
         collector_(options.max_findings) {
     budget_.states = options.max_states;
     budget_.bytes = options.max_bytes;
+    if (options.progress) budget_.tick = [this](std::uint64_t states) { tick(states); };
     if (options.max_seconds > 0) {
       budget_.deadline = std::chrono::steady_clock::now() +
                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
@@ -53,7 +56,13 @@ class Simulation {
     if (!stats_.stopped.empty()) {
       not_proven(limit_words(stats_.stopped, stats_), "raise the limit, or take a reduction");
     }
+    if (options_.random_runs > 0) {
+      not_proven("Random runs prove nothing: " + std::to_string(stats_.failing_runs) + " of " +
+                     std::to_string(stats_.runs) + " failed.",
+                 "search without random runs, or with a reduction");
+    }
     stats_.exhaustive = complete_ && stats_.stopped.empty() && cases_.left_out().empty();
+    if (!counted_all_ || !stats_.stopped.empty()) stats_.interleavings = stats_.failing = "";
     warn_of_unbound();
     EngineResult result;
     result.findings = collector_.take();
@@ -64,6 +73,16 @@ class Simulation {
   }
 
  private:
+  void tick(std::uint64_t states) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_tick_ < kTick) return;
+    last_tick_ = now;
+    options_.progress({.cases_done = case_,
+                       .cases = cases_.valuations() * cases_.assignments(),
+                       .states = stats_.states + states,
+                       .seconds = std::chrono::duration<double>(now - begin_).count()});
+  }
+
   void not_proven(std::string message, std::string help) {
     complete_ = false;
     Finding finding;
@@ -88,6 +107,7 @@ class Simulation {
     }
     for (std::uint64_t a = 0; a < cases_.assignments() && stats_.stopped.empty(); ++a) {
       run_case(cases_.settled(number, a), layout.value());
+      ++case_;
     }
   }
 
@@ -105,28 +125,78 @@ class Simulation {
     if (!model.ok()) return cannot(model.errors());
 
     std::optional<VersionModel> versions;
-    if (model.value().consumes || options_.always_track_values) {
+    const bool track =
+        model.value().consumes || options_.always_track_values || options_.random_runs > 0;
+    if (track || options_.count) {
       auto made = make_versions(material, model.value());
       if (!made.ok()) return cannot(made.errors());
       versions = std::move(made).value();
     }
-    const bool use_grid =
-        !versions && fits_grid(model.value(), std::min(kMaxGridBytes, budget_.bytes));
-    const Search search = use_grid ? explore_grid(model.value(), budget_)
-                                   : explore_layers(model.value(), versions ? &*versions : nullptr,
-                                                    map.value(), budget_);
+    const Search search = explore(model.value(), track ? &*versions : nullptr, material);
     stats_.commands += program.value().commands.size();
     stats_.pairs += model.value().suspects.size();
     stats_.states += search.states;
     stats_.transitions += search.transitions;
-    stats_.stopped = search.stopped;
+    stats_.runs += search.runs;
+    stats_.failing_runs += search.failing_runs;
+    if (options_.random_runs == 0 || search.stopped == "time") stats_.stopped = search.stopped;
     stats_.cases += search.stopped.empty() ? 1 : 0;
     report({.material = material,
             .settled = settled,
             .model = model.value(),
-            .versions = versions ? &*versions : nullptr,
+            .versions = track ? &*versions : nullptr,
             .search = search},
            collector_);
+    if (options_.count) count(search, settled, material, model.value(), *versions);
+  }
+
+  Search explore(const Model& model, const VersionModel* versions, const Material& material) {
+    if (options_.random_runs > 0) return explore_at_random(model, versions, material);
+    LayerOptions options{.versions = versions};
+    if (options_.reduction == Reduction::kClasses && !model.consumes) {
+      return explore_classes(model, budget_);
+    }
+    std::optional<Independence> independence;
+    if (options_.reduction != Reduction::kNone && model.chains() <= Independence::kMostChains) {
+      independence = make_independence(model);
+      options.independence = &*independence;
+    } else if (versions == nullptr && fits_grid(model, std::min(kMaxGridBytes, budget_.bytes))) {
+      return explore_grid(model, budget_);
+    }
+    return explore_layers(model, options, material, budget_);
+  }
+
+  Search explore_at_random(const Model& model, const VersionModel* versions,
+                           const Material& material) {
+    const RandomOptions random{.runs = options_.random_runs,
+                               .seed = options_.seed,
+                               .depth = std::max<std::uint64_t>(1, options_.random_depth)};
+    const double bound = random_bound(model, random);
+    stats_.random_bound = stats_.runs == 0 ? bound : std::min(bound, stats_.random_bound);
+    return explore_random(model, versions, material, random, budget_);
+  }
+
+  void count(const Search& search, const Case& settled, const Material& material,
+             const Model& model, const VersionModel& versions) {
+    RunCount runs;
+    if (search.stopped.empty() && search.states <= options_.max_counted_states) {
+      Budget budget = budget_;
+      budget.states = 4 * options_.max_counted_states;  // Values multiply states.
+      runs = count_runs(material, model, versions, budget);
+    }
+    stats_.counted.push_back({.symbols = symbols_of(plan_, settled),
+                              .when = conditions_of(plan_, settled),
+                              .interleavings = runs.interleavings,
+                              .failing = runs.failing});
+    if (!runs.complete) {
+      counted_all_ = false;
+      return;
+    }
+    const auto add = [](std::string& sum, const std::string& more) {
+      sum = sum.empty() ? more : add_decimals(sum, more);
+    };
+    add(stats_.interleavings, runs.interleavings);
+    add(stats_.failing, runs.failing);
   }
 
   void note_events(const Program& program) {
@@ -154,7 +224,11 @@ class Simulation {
   const Cases cases_;
   Collector collector_;
   Budget budget_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_tick_ = begin_;
+  std::uint64_t case_ = 0;  ///< Those begun and ended.
   bool complete_ = true;
+  bool counted_all_ = true;
   std::set<std::pair<OpId, EventId>> unbound_;
   std::set<std::pair<OpId, EventId>> bound_;
 };

@@ -59,15 +59,12 @@ std::optional<Need> Execution::unmet_need(CommandId c) {
 
 std::optional<SemaphoreNeed> Execution::unmet_semaphore(CommandId c) const {
   const auto needs = program_.semaphores_of(c);
-  for (const SemaphoreNeed& need : needs) {
-    std::int64_t wanted = need.value;
-    if (need.consume) {
-      wanted = 0;
-      for (const SemaphoreNeed& other : needs) {
-        if (other.consume && other.semaphore == need.semaphore) wanted += other.value;
-      }
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    std::int64_t wanted = needs[i].value;
+    for (const SemaphoreNeed& before : needs.first(i)) {
+      if (before.consume && before.semaphore == needs[i].semaphore) wanted += before.value;
     }
-    if (counts_[need.semaphore] < wanted) return need;
+    if (counts_[needs[i].semaphore] < wanted) return needs[i];
   }
   return std::nullopt;
 }
@@ -107,54 +104,50 @@ Memory::Memory(const ByteMap& map) : map_(map), cells_(map.cells.size()) {
 }
 
 void Memory::start(CommandId c) {
-  for (const Touch& touch : map_.touches_of(c)) {
-    for (CellId id : map_.footprints[touch.footprint]) {
-      CellState& cell = cells_[id];
-      const bool alone = cell.open_writes + cell.open_updates == 0;
-      switch (touch.kind) {
-        case TouchKind::kRead:
-          break;
-        case TouchKind::kWrite:
-        case TouchKind::kClobber:
-          cell.mixed = !alone;
-          ++cell.open_writes;
-          break;
-        case TouchKind::kAccumulate:
-          if (alone) cell.mixed = false;
-          cell.mixed |= cell.open_writes > 0 || (!alone && cell.update != touch.update);
-          cell.update = touch.update;
-          ++cell.open_updates;
-          break;
-        case TouchKind::kOpaque:
-          cell.opaque = true;
-          break;
-      }
+  for (const Effect& effect : map_.effects_of(c)) {
+    CellState& cell = cells_[effect.cell];
+    const bool alone = cell.open_writes + cell.open_updates == 0;
+    if (alone) cell.mixed = false;
+    switch (effect.kind) {
+      case TouchKind::kRead:
+        break;
+      case TouchKind::kWrite:
+      case TouchKind::kClobber:
+        cell.mixed |= !alone;
+        ++cell.open_writes;
+        break;
+      case TouchKind::kAccumulate:
+        cell.mixed |= cell.open_writes > 0 || (!alone && cell.update != effect.update);
+        cell.update = effect.update;
+        ++cell.open_updates;
+        break;
+      case TouchKind::kOpaque:
+        cell.opaque = true;
+        break;
     }
   }
 }
 
 void Memory::finish(CommandId c) {
-  for (const Touch& touch : map_.touches_of(c)) {
-    for (CellId id : map_.footprints[touch.footprint]) {
-      CellState& cell = cells_[id];
-      switch (touch.kind) {
-        case TouchKind::kRead:
-        case TouchKind::kOpaque:
-          break;
-        case TouchKind::kWrite:
-        case TouchKind::kClobber:
-          --cell.open_writes;
-          cell.value.base = cell.mixed ? Value::Base::kTorn : Value::Base::kCommand;
-          cell.value.command = c;
-          cell.value.updates.clear();
-          break;
-        case TouchKind::kAccumulate: {
-          --cell.open_updates;
-          if (cell.mixed) cell.value.base = Value::Base::kTorn;
-          std::vector<CommandId>& updates = cell.value.updates;
-          updates.insert(std::ranges::upper_bound(updates, c), c);
-          break;
-        }
+  for (const Effect& effect : map_.effects_of(c)) {
+    CellState& cell = cells_[effect.cell];
+    switch (effect.kind) {
+      case TouchKind::kRead:
+      case TouchKind::kOpaque:
+        break;
+      case TouchKind::kWrite:
+      case TouchKind::kClobber:
+        --cell.open_writes;
+        cell.value = {.base = cell.mixed ? Value::Base::kTorn : Value::Base::kCommand,
+                      .command = c,
+                      .clobbered = effect.kind == TouchKind::kClobber};
+        break;
+      case TouchKind::kAccumulate: {
+        --cell.open_updates;
+        if (cell.mixed) cell.value.base = Value::Base::kTorn;
+        std::vector<CommandId>& updates = cell.value.updates;
+        updates.insert(std::ranges::upper_bound(updates, c), c);
+        break;
       }
     }
   }
@@ -177,7 +170,10 @@ bool matches(const Value& found, const Expected& expected) {
       if (found.base != Value::Base::kInitial) return false;
       break;
     case Expected::Base::kCommand:
-      if (found.base != Value::Base::kCommand || found.command != expected.command) return false;
+      if (found.base != Value::Base::kCommand || found.command != expected.command ||
+          found.clobbered) {
+        return false;
+      }
       break;
   }
   return found.updates == expected.updates;

@@ -63,6 +63,7 @@ struct Value {
   };
   Base base = Base::kNothing;
   CommandId command = kNone<CommandId>;
+  bool clobbered = false;          ///< What `command` left is of no value to anyone.
   std::vector<CommandId> updates;  ///< Accumulates on top, ascending.
 };
 

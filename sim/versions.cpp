@@ -9,8 +9,8 @@
 namespace memverify::sim {
 namespace {
 
-/// (command, is an accumulate), in program order.
-using Writers = std::vector<std::pair<CommandId, bool>>;
+/// Who leaves what in a cell, in program order.
+using Writers = std::vector<std::pair<CommandId, TouchKind>>;
 
 class Maker {
  public:
@@ -41,15 +41,8 @@ class Maker {
   void collect_writers() {
     writers_.resize(map_.cells.size());
     for (CommandId c : ids(program_.commands)) {
-      for (const Touch& touch : map_.touches_of(c)) {
-        if (touch.kind == TouchKind::kRead || touch.kind == TouchKind::kOpaque) continue;
-        const bool is_update = touch.kind == TouchKind::kAccumulate;
-        for (CellId cell : map_.footprints[touch.footprint]) {
-          Writers& writers = writers_[cell];
-          if (writers.empty() || writers.back() != std::pair(c, is_update)) {
-            writers.emplace_back(c, is_update);
-          }
-        }
+      for (const Effect& effect : map_.effects_of(c)) {
+        if (effect.kind != TouchKind::kOpaque) writers_[effect.cell].emplace_back(c, effect.kind);
       }
     }
   }
@@ -57,12 +50,19 @@ class Maker {
   bool add_field(CellId cell) {
     if (writers_[cell].empty() || out_.field_of_cell[cell] != VersionModel::kNoField) return true;
     const auto id = static_cast<std::uint32_t>(out_.fields.size());
-    const auto [known, is_new] = fields_.try_emplace(writers_[cell], id);
+    const bool has_initial = !map_.cells[cell].initial.empty();
+    const auto [known, is_new] = fields_.try_emplace({has_initial, writers_[cell]}, id);
     out_.field_of_cell[cell] = known->second;
     if (!is_new) return true;
     VersionField field;
-    for (const auto& [command, is_update] : writers_[cell]) {
-      (is_update ? field.updates : field.bases).push_back(command);
+    field.has_initial = has_initial;
+    for (const auto& [command, kind] : writers_[cell]) {
+      if (kind == TouchKind::kAccumulate) {
+        field.updates.push_back(command);
+      } else {
+        field.bases.push_back(command);
+        field.clobbers.push_back(kind == TouchKind::kClobber ? 1 : 0);
+      }
     }
     field.base_bits = static_cast<std::uint32_t>(std::bit_width(field.bases.size()));
     const std::size_t bits = field.base_bits + field.updates.size();
@@ -86,6 +86,10 @@ class Maker {
   static std::uint64_t base(const VersionField& field, CommandId c) {
     const auto at = std::ranges::find(field.bases, c) - field.bases.begin();
     return static_cast<std::uint64_t>(at + 1) << field.shift;
+  }
+  static bool is_clobbered(const VersionField& field, CommandId c) {
+    const auto at = std::ranges::find(field.bases, c) - field.bases.begin();
+    return field.clobbers[static_cast<std::size_t>(at)] != 0;
   }
   static std::uint64_t update(const VersionField& field, CommandId c) {
     const auto at = std::ranges::lower_bound(field.updates, c) - field.updates.begin();
@@ -126,6 +130,7 @@ class Maker {
         break;
       case Expected::Base::kCommand:
         check.wanted = base(field, demand.expected.command);
+        if (is_clobbered(field, demand.expected.command)) check.mask = 0;  // Never met.
         break;
     }
     for (CommandId c : demand.expected.updates) check.wanted |= update(field, c);
@@ -155,10 +160,27 @@ class Maker {
   const Reads& reads_;
   const Model& model_;
   VersionModel out_;
-  std::vector<Writers> writers_;  ///< By cell.
-  std::map<Writers, std::uint32_t> fields_;
-  std::vector<std::size_t> used_;  ///< Bits, by word.
+  std::vector<Writers> writers_;                              ///< By cell.
+  std::map<std::pair<bool, Writers>, std::uint32_t> fields_;  ///< By initial value and writers.
+  std::vector<std::size_t> used_;                             ///< Bits, by word.
 };
+
+Value value_of(const VersionField& field, std::uint64_t word) {
+  const std::uint64_t found = word >> field.shift;
+  Value value;
+  const std::uint64_t base = found & ((std::uint64_t{1} << field.base_bits) - 1);
+  if (base != 0) {
+    value = {.base = Value::Base::kCommand,
+             .command = field.bases[base - 1],
+             .clobbered = field.clobbers[base - 1] != 0};
+  } else if (field.has_initial) {
+    value.base = Value::Base::kInitial;
+  }
+  for (std::size_t k = 0; k < field.updates.size(); ++k) {
+    if ((found >> (field.base_bits + k) & 1U) != 0) value.updates.push_back(field.updates[k]);
+  }
+  return value;
+}
 
 }  // namespace
 
@@ -166,26 +188,15 @@ Result<VersionModel> make_versions(const Material& material, const Model& model)
   return Maker(material, model).make();
 }
 
-CommandId found_by(const VersionModel& versions, const VersionCheck& check,
-                   std::span<const std::uint64_t> words) {
-  const VersionField& field = versions.fields[versions.field_of_cell[check.demand->cell]];
-  const std::uint64_t found = words[field.word] >> field.shift;
-  for (std::size_t k = field.updates.size(); k-- > 0;) {
-    const bool is_there = (found >> (field.base_bits + k) & 1U) != 0;
-    if (is_there && !std::ranges::binary_search(check.demand->expected.updates, field.updates[k])) {
-      return field.updates[k];
-    }
-  }
-  const std::uint64_t base = found & ((std::uint64_t{1} << field.base_bits) - 1);
-  return base == 0 ? kNone<CommandId> : field.bases[base - 1];
-}
-
-bool is_opaque(const ByteMap& map, const Model& model, const Demand& demand,
-               std::span<const Digit> state) {
-  return std::ranges::any_of(map.cells[demand.cell].unknowns, [&](CommandId unknown) {
-    const StepId start = model.start_of[unknown];
-    return state[model.chain_of_step[start]] > model.digit_of_step(start);
-  });
+std::optional<CommandId> wrong_author(const Material& material, const VersionModel& versions,
+                                      const VersionCheck& check,
+                                      std::span<const std::uint64_t> words) {
+  if ((words[check.word] & check.mask) == check.wanted) return std::nullopt;
+  const Demand& demand = *check.demand;
+  const Value found =
+      value_of(versions.fields[versions.field_of_cell[demand.cell]], words[check.word]);
+  if (meets(material.setting, material.map, found, demand)) return std::nullopt;
+  return culprit(found, demand.expected);
 }
 
 }  // namespace memverify::sim

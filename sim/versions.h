@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct VersionChange {
   std::uint64_t set = 0;
 };
 
-/// A demand that is met iff (word & mask) == wanted.
+/// A demand that is met if (word & mask) == wanted; else whoever cares asks meets().
 struct VersionCheck {
   std::uint32_t word = 0;
   std::uint64_t mask = 0;
@@ -36,8 +37,10 @@ struct VersionField {
   std::uint32_t word = 0;
   std::uint32_t shift = 0;  ///< Of the base; updates follow.
   std::uint32_t base_bits = 0;
-  std::vector<CommandId> bases;    ///< Base k + 1 is bases[k].
-  std::vector<CommandId> updates;  ///< Ascending.
+  bool has_initial = false;            ///< Base 0 is an initial value, not nothing.
+  std::vector<CommandId> bases;        ///< Base k + 1 is bases[k].
+  std::vector<std::uint8_t> clobbers;  ///< By base: it left nothing of value.
+  std::vector<CommandId> updates;      ///< Ascending.
 };
 
 struct VersionModel {
@@ -62,13 +65,10 @@ struct VersionModel {
 /// Error "model.size" when a cell has more than 64 bits of writers and accumulates.
 Result<VersionModel> make_versions(const Material& material, const Model& model);
 
-/// The command whose bytes the demand of `check` finds in a state with these version words; kNone
-/// for what was there at the start.
-CommandId found_by(const VersionModel& versions, const VersionCheck& check,
-                   std::span<const std::uint64_t> words);
-
-/// True iff some unknown command that may touch the cell of `demand` has started in `state`.
-bool is_opaque(const ByteMap& map, const Model& model, const Demand& demand,
-               std::span<const Digit> state);
+/// The command whose bytes the demand of `check` finds in a state with these version words (kNone
+/// for none) if it is not what the demand asks for; nullopt if it is.
+std::optional<CommandId> wrong_author(const Material& material, const VersionModel& versions,
+                                      const VersionCheck& check,
+                                      std::span<const std::uint64_t> words);
 
 }  // namespace memverify::sim

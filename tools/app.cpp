@@ -65,6 +65,9 @@ ExitCode dispatch(const Arguments& arguments) {
 std::span<const Command> commands() {
   static constexpr std::array kCommands = {
       Command{.name = "verify", .help = "Decide whether plans are safe", .run = verify_command},
+      Command{.name = "simulate",
+              .help = "Execute every order that a plan allows",
+              .run = simulate_command},
       Command{.name = "explain", .help = "Say what a rule means", .run = explain_command},
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
       Command{

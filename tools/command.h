@@ -26,6 +26,7 @@ std::span<const Command> commands();
 ExitCode run_app(const Arguments& arguments);
 
 ExitCode verify_command(const Arguments& arguments);
+ExitCode simulate_command(const Arguments& arguments);
 ExitCode explain_command(const Arguments& arguments);
 ExitCode show_command(const Arguments& arguments);
 ExitCode import_command(const Arguments& arguments);

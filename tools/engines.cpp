@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "sim/simulate.h"
 #include "verify/verify.h"
 
 namespace memverify {
@@ -11,11 +12,19 @@ EngineResult run_happens_before(const Plan& plan, const EngineOptions& options) 
   return verify_happens_before(plan, HbOptions{.max_findings = options.max_findings});
 }
 
+EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
+  SimStats stats;
+  return simulate(
+      plan, SimOptions{.reduction = Reduction::kClasses, .max_findings = options.max_findings},
+      stats);
+}
+
 }  // namespace
 
 std::span<const Engine> engines() {
   static constexpr std::array kEngines = {
       Engine{.name = "hb", .help = "happens-before, by clocks alone", .run = run_happens_before},
+      Engine{.name = "sim", .help = "the simulator, by executing runs", .run = run_simulator},
   };
   return kEngines;
 }

@@ -14,11 +14,16 @@ std::string outcome_line(const Report& report) {
   if (!report.errors.empty()) {
     return "error, " + counted(static_cast<std::int64_t>(report.errors.size()), "error");
   }
-  std::string line = std::string(name(report.verdict)) + ", " +
-                     counted(static_cast<std::int64_t>(report.stats.pairs_checked), "pair") +
-                     " checked, " +
-                     counted(static_cast<std::int64_t>(report.findings.size()), "finding");
+  const auto many = [](std::uint64_t count, std::string_view noun) {
+    return counted(static_cast<std::int64_t>(count), noun);
+  };
+  const std::string looked_at = report.search
+                                    ? many(report.search->states, "state")
+                                    : many(report.stats.pairs_checked, "pair") + " checked";
+  std::string line = std::string(name(report.verdict)) + ", " + looked_at + ", " +
+                     many(report.findings.size(), "finding");
   if (report.stopped_at_max_findings) line += " (stopped at --max-findings)";
+  if (report.search) line += report.search->exhaustive ? ", exhaustive" : ", not exhaustive";
   return line;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,20 @@
 
 namespace memverify {
 
+/// How much a search looked at (`memverify simulate`).
+struct SearchReport {
+  std::uint64_t states = 0;  ///< The initial ones included.
+  std::uint64_t transitions = 0;
+  std::uint64_t runs = 0;          ///< Classes of runs, where the reduction goes by classes.
+  std::uint64_t failing_runs = 0;  ///< Of random runs, which `runs` then counts.
+  double random_bound = 0;  ///< A run shows a given bug at least so likely; 0: no random runs.
+  std::uint64_t random_depth = 0;
+  std::uint64_t seed = 0;
+  std::string interleavings;  ///< Decimal; "" when they were not counted.
+  std::string failing;
+  bool exhaustive = false;
+};
+
 /// The outcome for one plan file: either `errors`, or a plan and a verdict on it.
 struct Report {
   std::string file;                ///< As the user wrote it.
@@ -26,6 +41,7 @@ struct Report {
   std::vector<Finding> findings;                              ///< Sorted by rule, then ops.
   bool stopped_at_max_findings = false;
   VerifyStats stats;
+  std::optional<SearchReport> search;
   std::size_t witnesses = 0;                 ///< Findings that come with a run.
   std::size_t witnesses_replayed = 0;        ///< Of those, how many the simulator was asked about.
   std::vector<std::string> internal_errors;  ///< Bugs met on the way, a sentence each.
@@ -36,7 +52,8 @@ ExitCode exit_code(const Report& report);
 /// Steps of a witness that a report prints: the last ones, at most this many.
 inline constexpr std::size_t kMostSteps = 1000;
 
-/// "unsafe, 12 pairs checked, 2 findings", or "error, 3 errors" for bad input. Stable.
+/// "unsafe, 12 pairs checked, 2 findings"; of a search "safe, 729 states, 0 findings, exhaustive";
+/// or "error, 3 errors" for bad input. Stable.
 std::string outcome_line(const Report& report);
 
 /// What a *safe* takes for granted.

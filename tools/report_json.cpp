@@ -68,8 +68,8 @@ Json when_json(const Plan& plan, const Finding& finding) {
   return when;
 }
 
-void add_witness(const Plan& plan, const std::vector<Step>& witness, Json& out) {
-  const std::size_t omitted = witness.size() > kMostSteps ? witness.size() - kMostSteps : 0;
+void add_witness(const Plan& plan, const std::vector<Step>& witness, std::size_t most, Json& out) {
+  const std::size_t omitted = witness.size() > most ? witness.size() - most : 0;
   Json steps = Json::array();
   for (std::size_t i = omitted; i < witness.size(); ++i) {
     steps.push_back({{"at", witness[i].complete ? "complete" : "start"},
@@ -80,7 +80,8 @@ void add_witness(const Plan& plan, const std::vector<Step>& witness, Json& out) 
   if (omitted > 0) out["witness_omitted"] = omitted;
 }
 
-Json finding_json(const Plan& plan, const Finding& finding) {
+/// With the last `most_steps` of its run.
+Json finding_json(const Plan& plan, const Finding& finding, std::size_t most_steps) {
   const RuleInfo& rule = info(finding.rule);
   Json out;
   out["rule"] = rule.id;
@@ -112,8 +113,25 @@ Json finding_json(const Plan& plan, const Finding& finding) {
   }
   out["message"] = finding.message;
   out["help"] = finding.help;
-  add_witness(plan, finding.witness, out);
+  add_witness(plan, finding.witness, most_steps, out);
   return out;
+}
+
+/// Counts as decimal strings: they need not fit the numbers of JSON's readers.
+void add_search(const SearchReport& search, Json& stats) {
+  const auto known = [](const std::string& count) { return count.empty() ? Json() : Json(count); };
+  stats["states"] = std::to_string(search.states);
+  stats["transitions"] = std::to_string(search.transitions);
+  stats["interleavings"] = known(search.interleavings);
+  stats["failing"] = known(search.failing);
+  if (search.runs > 0) stats["runs"] = std::to_string(search.runs);
+  if (search.random_bound > 0) {
+    stats["failing_runs"] = std::to_string(search.failing_runs);
+    stats["bound"] = search.random_bound;
+    stats["depth"] = search.random_depth;
+    stats["seed"] = search.seed;
+  }
+  stats["exhaustive"] = search.exhaustive;
 }
 
 Json verdict_json(const Report& report) {
@@ -128,12 +146,13 @@ Json verdict_json(const Report& report) {
     out["engines"][std::string(engine)] = name(verdict);
   out["findings"] = Json::array();
   for (const Finding& finding : report.findings) {
-    out["findings"].push_back(finding_json(plan, finding));
+    out["findings"].push_back(finding_json(plan, finding, kMostSteps));
   }
   if (report.stopped_at_max_findings) out["stopped_at_max_findings"] = true;
   if (report.verdict == Verdict::kSafe) out["assumptions"] = {kAssumption};
   if (!report.internal_errors.empty()) out["internal_errors"] = report.internal_errors;
   out["stats"] = {{"ops", report.stats.ops}, {"pairs_checked", report.stats.pairs_checked}};
+  if (report.search) add_search(*report.search, out["stats"]);
   if (report.witnesses > 0) out["stats"]["witnesses_replayed"] = report.witnesses_replayed;
   return out;
 }
@@ -156,10 +175,7 @@ Json error_json(const Report& report) {
   return out;
 }
 
-}  // namespace
-
-std::string json_report(const Report& report, JsonLayout layout) {
-  const Json json = report.errors.empty() ? verdict_json(report) : error_json(report);
+std::string laid_out(const Json& json, JsonLayout layout) {
   std::string out;
   if (layout == JsonLayout::kPretty) {
     append_pretty(json, 0, out);
@@ -167,6 +183,27 @@ std::string json_report(const Report& report, JsonLayout layout) {
     out = compact(json);
   }
   return out + "\n";
+}
+
+}  // namespace
+
+std::string json_report(const Report& report, JsonLayout layout) {
+  return laid_out(report.errors.empty() ? verdict_json(report) : error_json(report), layout);
+}
+
+std::string json_finding(const Plan& plan, const Finding& finding) {
+  return laid_out(finding_json(plan, finding, finding.witness.size()), JsonLayout::kPretty);
+}
+
+std::string replay_json(const Plan& plan, const Finding& finding, const ReplayResult& result) {
+  Json out;
+  out["memverify"] = 1;
+  out["plan"] = plan.name;
+  out["verdict"] = name(result.confirmed ? Verdict::kUnsafe : Verdict::kUnknown);
+  out["rule"] = info(finding.rule).id;
+  out["confirmed"] = result.confirmed;
+  if (!result.confirmed) out["reason"] = result.reason;
+  return laid_out(out, JsonLayout::kPretty);
 }
 
 }  // namespace memverify

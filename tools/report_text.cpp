@@ -1,6 +1,7 @@
 #include "tools/report_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -248,6 +249,21 @@ std::string notes_of(const Plan& plan, const Finding& finding, const std::string
   return out;
 }
 
+/// "2,300,000".
+std::string grouped(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string random_words(const SearchReport& search) {
+  char bound[32];
+  std::snprintf(bound, sizeof bound, "%.3g", search.random_bound);
+  return std::to_string(search.failing_runs) + " of " + std::to_string(search.runs) +
+         " random runs failed (seed " + std::to_string(search.seed) +
+         "); each shows a given bug of depth " + std::to_string(search.random_depth) +
+         " with probability at least " + bound;
+}
+
 }  // namespace
 
 std::string text_finding(const Plan& plan, const Finding& finding, const Style& style) {
@@ -260,15 +276,32 @@ std::string text_finding(const Plan& plan, const Finding& finding, const Style& 
   return out;
 }
 
-std::string text_report(const Report& report, const Style& style) {
+std::string text_findings(const Report& report, const Style& style) {
   std::string out;
   for (const Finding& finding : report.findings) {
     out += text_finding(report.plan, finding, style) + "\n";
   }
+  return out;
+}
+
+std::string text_summary(const Report& report, const Style& style) {
+  std::string out;
+  const std::string head = style.strong("note:") + " ";
   if (report.verdict == Verdict::kSafe) {
-    out += style.strong("note:") + " safe assumes that " + std::string(kAssumption) + "\n";
+    out += head + "safe assumes that " + std::string(kAssumption) + "\n";
+  }
+  if (report.search && report.search->random_bound > 0) {
+    out += head + random_words(*report.search) + "\n";
+  }
+  if (report.search && !report.search->interleavings.empty()) {
+    out += head + "fails in " + grouped(report.search->failing) + " of " +
+           grouped(report.search->interleavings) + " interleavings\n";
   }
   return out + "memverify: " + outcome_line(report) + "\n";
+}
+
+std::string text_report(const Report& report, const Style& style) {
+  return text_findings(report, style) + text_summary(report, style);
 }
 
 }  // namespace memverify

@@ -8,9 +8,15 @@
 
 namespace memverify {
 
-/// The findings, then `memverify: ` and the outcome line, which alone is stable. No colour, time or
-/// address beyond what the plan says: equal reports give equal text.
+/// The findings, then the summary. No colour, time or address beyond what the plan says: equal
+/// reports give equal text.
 std::string text_report(const Report& report, const Style& style);
+
+/// The findings, an empty line after each.
+std::string text_findings(const Report& report, const Style& style);
+
+/// Notes on the verdict, then `memverify: ` and the outcome line, which alone is stable.
+std::string text_summary(const Report& report, const Style& style);
 
 /// One finding, without the blank line between two.
 std::string text_finding(const Plan& plan, const Finding& finding, const Style& style);

@@ -112,12 +112,16 @@ Report verify_file(const std::string& path, std::span<const Engine* const> engin
   }
   report.plan = std::move(*loaded.plan);
   run_engines(report.plan, engines, options, report);
+  confirm_findings(report);
+  return report;
+}
+
+void confirm_findings(Report& report) {
   for (Finding& finding : report.findings) describe(report.plan, finding);
   Confirmation confirmed = confirm(report.plan, report.findings, replay, kReplayBudget);
   report.witnesses = confirmed.witnesses;
   report.witnesses_replayed = confirmed.replayed;
   std::ranges::move(confirmed.failures, std::back_inserter(report.internal_errors));
-  return report;
 }
 
 }  // namespace memverify

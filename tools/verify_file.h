@@ -16,6 +16,10 @@ namespace memverify {
 Report verify_file(const std::string& path, std::span<const Engine* const> engines,
                    const EngineOptions& options);
 
+/// Puts the findings of a report into words and replays their runs; what does not replay becomes an
+/// internal error.
+void confirm_findings(Report& report);
+
 /// What makes a well-formed plan one that cannot be verified: unplaced tensors ("tensor.unplaced"),
 /// sizes that make no sense at the least values of the symbols (`Layout::make`), or no op that
 /// touches a byte ("plan.empty"). Cost: linear in the plan.

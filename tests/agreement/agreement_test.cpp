@@ -1,12 +1,14 @@
 // Every engine against the reference, on random plans.
 //
-// MEMVERIFY_AGREEMENT_FIRST and MEMVERIFY_AGREEMENT_SEEDS choose the seeds; ctest's `slow` takes
-// 100,000. A disagreement is shrunk and written beside the build, with both answers in it.
+// MEMVERIFY_AGREEMENT_FIRST and MEMVERIFY_AGREEMENT_SEEDS choose the seeds, and
+// MEMVERIFY_AGREEMENT_ENGINE (the beginning of a name) the engines; ctest's `slow` takes 100,000. A
+// disagreement is shrunk and written beside the build, with both answers in it.
 #include "tests/support/agreement.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,8 +16,10 @@
 #include <iostream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sim/replay.h"
+#include "sim/simulate.h"
 #include "tests/support/describe_result.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/reference.h"
@@ -25,7 +29,11 @@
 namespace memverify::testing {
 namespace {
 
-using Engine = std::function<EngineResult(const Plan&)>;
+struct Engine {
+  std::string name;
+  std::function<EngineResult(const Plan&)> run;
+  bool takes_consume = true;  ///< Decides plans whose waits take from semaphores.
+};
 
 constexpr ReferenceLimits kLimits{.max_states = 20'000, .max_assignments = 64};
 constexpr int kShown = 3;  ///< Disagreements after which a campaign ends.
@@ -75,18 +83,22 @@ struct Comparison {
   std::string difference;
 };
 
+void ask(const Plan& plan, const Engine& engine, Comparison& result) {
+  result.engine = engine.run(plan);
+  result.decided = !undecided(result.engine);
+  result.difference = "";
+  if (!result.decided) return;
+  result.difference =
+      disagreement(plan, result.reference, result.engine) + unconfirmed(plan, result.engine);
+}
+
 Comparison compare(const PlanJson& json, const Engine& engine) {
   Comparison result;
   const std::optional<Plan> plan = plan_of(json);
   if (!plan) return result;
   result.reference = reference(*plan, kLimits);
   if (refused(result.reference)) return result;
-  result.engine = engine(*plan);
-  result.decided = !undecided(result.engine);
-  if (result.decided) {
-    result.difference =
-        disagreement(*plan, result.reference, result.engine) + unconfirmed(*plan, result.engine);
-  }
+  ask(*plan, engine, result);
   return result;
 }
 
@@ -139,37 +151,80 @@ bool consumes(const PlanJson& json) {
   return json.dump().find("\"consume\":true") != std::string::npos;
 }
 
-void campaign(const std::string& name, const Engine& engine, bool takes_consume) {
+EngineResult run_happens_before(const Plan& plan) {
+  return verify_happens_before(plan, {.max_findings = 1000});
+}
+
+/// Simulates under every reduction and holds against each other what they had to do.
+class Simulators {
+ public:
+  EngineResult run(const Plan& plan, Reduction reduction) {
+    SimOptions options;
+    options.reduction = reduction;
+    options.max_findings = 1000;
+    SimStats stats;
+    const EngineResult result = simulate(plan, options, stats);
+    transitions_[static_cast<std::size_t>(reduction)] += stats.transitions;
+    return result;
+  }
+
+  void expect_less_and_less() const {
+    EXPECT_LT(transitions_[1], transitions_[0]);
+    EXPECT_LT(transitions_[2], transitions_[0]);
+    std::cout << "transitions: none " << transitions_[0] << ", sleep " << transitions_[1]
+              << ", classes " << transitions_[2] << "\n";
+  }
+
+ private:
+  std::array<std::uint64_t, 3> transitions_{};  ///< By reduction.
+};
+
+std::vector<Engine> engines(Simulators& simulators) {
+  const auto simulator = [&](Reduction reduction) {
+    return [&simulators, reduction](const Plan& plan) { return simulators.run(plan, reduction); };
+  };
+  std::vector<Engine> all = {{"hb", run_happens_before, false},
+                             {"sim-none", simulator(Reduction::kNone)},
+                             {"sim-sleep", simulator(Reduction::kSleep)},
+                             {"sim-classes", simulator(Reduction::kClasses)}};
+  if (const char* name = std::getenv("MEMVERIFY_AGREEMENT_ENGINE")) {
+    std::erase_if(all, [&](const Engine& engine) { return !engine.name.starts_with(name); });
+  }
+  return all;
+}
+
+TEST(Agreement, EveryEngineAndTheReference) {
   const std::uint64_t first = setting("MEMVERIFY_AGREEMENT_FIRST", 0);
   const std::uint64_t count = setting("MEMVERIFY_AGREEMENT_SEEDS", 600);
-  std::uint64_t compared = 0;
+  Simulators simulators;
+  const std::vector<Engine> all = engines(simulators);
+  std::vector<std::uint64_t> compared(all.size(), 0);
   int shown = 0;
   for (std::uint64_t seed = first; seed < first + count && shown < kShown; ++seed) {
     const PlanJson json = random_mutated_plan(seed);
-    const Comparison comparison = compare(json, engine);
-    if (!comparison.decided) {
-      EXPECT_TRUE(refused(comparison.reference) || (!takes_consume && consumes(json)))
-          << name << " does not decide seed " << seed << "\n"
-          << json.dump();
-      continue;
+    const std::optional<Plan> plan = plan_of(json);
+    if (!plan) continue;
+    Comparison comparison;
+    comparison.reference = reference(*plan, kLimits);
+    if (refused(comparison.reference)) continue;
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      SCOPED_TRACE(all[e].name + ", seed " + std::to_string(seed));
+      ask(*plan, all[e], comparison);
+      EXPECT_TRUE(comparison.decided || (!all[e].takes_consume && consumes(json))) << json.dump();
+      compared[e] += comparison.decided ? 1 : 0;
+      if (comparison.difference.empty()) continue;
+      const PlanJson small = shrunk(json, comparison, all[e]);
+      ADD_FAILURE() << report(small, all[e], all[e].name + "-" + std::to_string(seed) + ".json");
+      ++shown;
     }
-    ++compared;
-    if (comparison.difference.empty()) continue;
-    const PlanJson small = shrunk(json, comparison, engine);
-    ADD_FAILURE() << name << " disagrees on seed " << seed << "\n"
-                  << report(small, engine, name + "-" + std::to_string(seed) + ".json");
-    ++shown;
   }
-  std::cout << name << ": " << compared << " of " << count << " plans compared\n";
-  if (shown == 0) {
-    EXPECT_GE(compared, count * 8 / 10);
+  for (std::size_t e = 0; e < all.size(); ++e) {
+    std::cout << all[e].name << ": " << compared[e] << " of " << count << " plans compared\n";
+    if (shown == 0) {
+      EXPECT_GE(compared[e], count * 8 / 10);
+    }
   }
-}
-
-TEST(Agreement, HappensBeforeAndTheReference) {
-  campaign(
-      "hb", [](const Plan& plan) { return verify_happens_before(plan, {.max_findings = 1000}); },
-      false);
+  if (shown == 0 && all.size() > 1) simulators.expect_less_and_less();
 }
 
 }  // namespace

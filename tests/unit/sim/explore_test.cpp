@@ -14,6 +14,7 @@ namespace memverify {
 namespace {
 
 using sim_test::built;
+using sim_test::random_plan;
 using sim_test::start_plan;
 
 /// `queues` serial queues of `ops` ops each that have nothing to do with each other.
@@ -154,70 +155,6 @@ TEST(Explore, LeavesSymbolsWithoutABoundUnproven) {
   EXPECT_FALSE(stats.exhaustive);
 }
 
-/// A random plan that uses every kind of need, deadlocks included.
-Plan random_plan(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  PlanBuilder b;
-  b.add_pool({.name = "hbm"});
-  const char* orders[] = {"serial", "issue", "none", "host"};
-  const std::string queues[] = {"q0", "q1", "q2"};
-  for (const std::string& queue : queues) {
-    QueueSpec spec{.name = queue, .order = orders[pick(4)]};
-    if (pick(4) == 0) spec.depth = 1 + pick(2);
-    b.add_queue(spec);
-  }
-  b.add_semaphore({.name = "s"});
-  const std::string tensors[] = {"t0", "t1", "t2"};
-  for (int t = 0; t < 3; ++t) {
-    b.add_storage(
-        {.name = tensors[t], .pool = "hbm", .slots = {std::int64_t{48} * t}, .bytes = 64});
-    b.add_tensor({.name = tensors[t], .storage = tensors[t], .bytes = 64});
-    b.add_input(tensors[t]);
-  }
-  const int ops = 4 + pick(3);
-  for (int n = 0; n < ops; ++n) {
-    const std::string name = "op" + std::to_string(n);
-    const std::string after = "op" + std::to_string(pick(ops));
-    OpSpec op{.name = name, .queue = queues[pick(3)]};
-    switch (pick(8)) {
-      case 0:
-        op.kind = "record";
-        op.event = "e";
-        break;
-      case 1:
-        op.kind = "barrier";
-        op.queue = {};
-        op.queues = {queues[0], queues[pick(2) + 1]};
-        break;
-      case 2:
-        op.kind = "host_wait";
-        op.queue = {};
-        op.wait_for = pick(2) == 0 ? WaitSpec{.kind = WaitKind::kAll}
-                                   : WaitSpec{.kind = WaitKind::kQueue, .target = queues[pick(3)]};
-        break;
-      default:
-        op.reads = {{.tensor = tensors[pick(3)]}};
-        if (pick(2) == 0) op.writes = {{.tensor = tensors[pick(3)]}};
-        if (pick(3) == 0) op.signals.push_back({.event = "e"});
-        if (pick(3) == 0) op.waits.push_back({.target = "e"});
-        if (pick(3) == 0) op.signals.push_back({.semaphore = "s"});
-        if (pick(4) == 0) {
-          op.waits.push_back(
-              {.kind = WaitKind::kSemaphore, .target = "s", .consume = pick(2) == 0});
-        }
-        if (pick(4) == 0) {
-          op.waits.push_back({.kind = pick(2) == 0 ? WaitKind::kPending : WaitKind::kOutstanding,
-                              .target = queues[pick(3)],
-                              .value = std::int64_t{pick(2)}});
-        }
-    }
-    if (pick(5) == 0 && after != name) op.after = {{.op = after}};
-    b.add_op(op);
-  }
-  return built(std::move(b));
-}
-
 /// Walks the model and the plain state side by side.
 class SideBySide {
  public:
@@ -261,7 +198,7 @@ class SideBySide {
   }
 
   const sim::Model& model() const { return model_; }
-  const sim::ByteMap& map() const { return map_; }
+  const sim::Material& material() const { return material_; }
 
  private:
   Layout layout_;
@@ -290,13 +227,23 @@ TEST(Explore, GridAndLayersSeeTheSame) {
     sim::Budget budget{.states = 10'000'000, .bytes = std::uint64_t{1} << 30, .deadline = {}};
     ASSERT_TRUE(sim::fits_grid(both.model(), budget.bytes));
     const sim::Search grid = sim::explore_grid(both.model(), budget);
-    const sim::Search layers = sim::explore_layers(both.model(), nullptr, both.map(), budget);
+    const sim::Search layers = sim::explore_layers(both.model(), {}, both.material(), budget);
     EXPECT_EQ(grid.states, layers.states) << "seed " << seed;
     EXPECT_EQ(grid.transitions, layers.transitions) << "seed " << seed;
     EXPECT_EQ(grid.hits.size(), layers.hits.size()) << "seed " << seed;
     EXPECT_EQ(grid.deadlocks.size(), layers.deadlocks.size()) << "seed " << seed;
     EXPECT_EQ(grid.reaches_end, layers.reaches_end) << "seed " << seed;
   }
+}
+
+std::string rules_and_ops(const EngineResult& result) {
+  std::string text(name(result.verdict));
+  for (const Finding& finding : result.findings) {
+    text += "\n" + std::string(info(finding.rule).id);
+    for (OpId id : finding.ops) text += " " + std::to_string(index(id));
+    for (TensorId id : finding.tensors) text += " t" + std::to_string(index(id));
+  }
+  return text;
 }
 
 TEST(Explore, ValuesInTheStateChangeNoFindingOfRandomPlans) {
@@ -307,11 +254,24 @@ TEST(Explore, ValuesInTheStateChangeNoFindingOfRandomPlans) {
     SimOptions tracking;
     tracking.always_track_values = true;
     const EngineResult tracked = simulate(plan, tracking, stats);
-    ASSERT_EQ(plain.findings.size(), tracked.findings.size()) << "seed " << seed;
-    for (std::size_t i = 0; i < plain.findings.size(); ++i) {
-      EXPECT_EQ(plain.findings[i].rule, tracked.findings[i].rule) << "seed " << seed;
-      EXPECT_EQ(plain.findings[i].ops, tracked.findings[i].ops) << "seed " << seed;
-    }
+    EXPECT_EQ(rules_and_ops(plain), rules_and_ops(tracked)) << "seed " << seed;
+  }
+}
+
+TEST(Explore, ReductionsLeaveOutOnlyWork) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const Plan plan = random_plan(seed);
+    SimStats none;
+    const EngineResult all = simulate(plan, {}, none);
+    SimStats sleep;
+    EXPECT_EQ(rules_and_ops(all),
+              rules_and_ops(simulate(plan, {.reduction = Reduction::kSleep}, sleep)))
+        << "seed " << seed;
+    EXPECT_LE(sleep.transitions, none.transitions) << "seed " << seed;
+    SimStats classes;
+    EXPECT_EQ(rules_and_ops(all),
+              rules_and_ops(simulate(plan, {.reduction = Reduction::kClasses}, classes)))
+        << "seed " << seed;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,6 +74,70 @@ inline Finding claim(const Plan& plan, Rule rule, std::initializer_list<std::str
   }
   finding.witness = run(plan, steps);
   return finding;
+}
+
+/// A random plan that uses every kind of need, deadlocks included.
+inline Plan random_plan(std::uint64_t seed, int least_ops = 4) {
+  std::mt19937_64 random(seed);
+  const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  PlanBuilder b;
+  b.add_pool({.name = "hbm"});
+  const char* orders[] = {"serial", "issue", "none", "host"};
+  const std::string queues[] = {"q0", "q1", "q2"};
+  for (const std::string& queue : queues) {
+    QueueSpec spec{.name = queue, .order = orders[pick(4)]};
+    if (pick(4) == 0) spec.depth = 1 + pick(2);
+    b.add_queue(spec);
+  }
+  b.add_semaphore({.name = "s"});
+  const std::string tensors[] = {"t0", "t1", "t2"};
+  for (int t = 0; t < 3; ++t) {
+    b.add_storage(
+        {.name = tensors[t], .pool = "hbm", .slots = {std::int64_t{48} * t}, .bytes = 64});
+    b.add_tensor({.name = tensors[t], .storage = tensors[t], .bytes = 64});
+    b.add_input(tensors[t]);
+  }
+  const int ops = least_ops + pick(3);
+  for (int n = 0; n < ops; ++n) {
+    const std::string name = "op" + std::to_string(n);
+    const std::string after = "op" + std::to_string(pick(ops));
+    OpSpec op{.name = name, .queue = queues[pick(3)]};
+    switch (pick(8)) {
+      case 0:
+        op.kind = "record";
+        op.event = "e";
+        break;
+      case 1:
+        op.kind = "barrier";
+        op.queue = {};
+        op.queues = {queues[0], queues[pick(2) + 1]};
+        break;
+      case 2:
+        op.kind = "host_wait";
+        op.queue = {};
+        op.wait_for = pick(2) == 0 ? WaitSpec{.kind = WaitKind::kAll}
+                                   : WaitSpec{.kind = WaitKind::kQueue, .target = queues[pick(3)]};
+        break;
+      default:
+        op.reads = {{.tensor = tensors[pick(3)]}};
+        if (pick(2) == 0) op.writes = {{.tensor = tensors[pick(3)]}};
+        if (pick(3) == 0) op.signals.push_back({.event = "e"});
+        if (pick(3) == 0) op.waits.push_back({.target = "e"});
+        if (pick(3) == 0) op.signals.push_back({.semaphore = "s"});
+        if (pick(4) == 0) {
+          op.waits.push_back(
+              {.kind = WaitKind::kSemaphore, .target = "s", .consume = pick(2) == 0});
+        }
+        if (pick(4) == 0) {
+          op.waits.push_back({.kind = pick(2) == 0 ? WaitKind::kPending : WaitKind::kOutstanding,
+                              .target = queues[pick(3)],
+                              .value = std::int64_t{pick(2)}});
+        }
+    }
+    if (pick(5) == 0 && after != name) op.after = {{.op = after}};
+    b.add_op(op);
+  }
+  return built(std::move(b));
 }
 
 }  // namespace memverify::sim_test
