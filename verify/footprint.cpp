@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <numeric>
 
 namespace memverify {
@@ -83,6 +84,9 @@ class FootprintMaker {
     static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
                                             AccessKind::kWrite, AccessKind::kClobber};
     result_.first_.reserve(program_.instances.size() + 1);
+    std::size_t count = 0;
+    for (const Instance& i : program_.instances) count += plan_.ops[i.op].accesses.size();
+    result_.accesses_.reserve(count);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
       const Instance& instance = program_.instances[cmd];
@@ -112,12 +116,10 @@ class FootprintMaker {
     result_.accesses_.push_back(a);
   }
 
-  std::uint16_t update_number(const Access& access) {
-    const auto key = std::pair(access.update, plan_.tensors[access.tensor].dtype);
-    const auto at = std::ranges::find(updates_, key);
-    if (at != updates_.end()) return static_cast<std::uint16_t>(at - updates_.begin());
-    updates_.push_back(key);
-    return static_cast<std::uint16_t>(updates_.size() - 1);
+  std::uint32_t update_number(const Access& access) {
+    const auto number = static_cast<std::uint32_t>(updates_.size());
+    return updates_.try_emplace({access.update, plan_.tensors[access.tensor].dtype}, number)
+        .first->second;
   }
 
   std::uint32_t slot_index(TensorId tensor, std::int32_t instance) const {
@@ -330,7 +332,7 @@ class FootprintMaker {
   std::vector<ByteRange> ranges_;           ///< Runs of the shapes, in bytes.
   std::vector<std::int64_t> slot_address_;  ///< By shape.
   std::vector<TensorId> root_;              ///< By shape.
-  std::vector<std::pair<std::string_view, DType>> updates_;
+  std::map<std::pair<std::string_view, DType>, std::uint32_t> updates_;
 };
 
 std::optional<Footprints> Footprints::make(const Program& program, std::size_t max_runs) {

@@ -37,7 +37,7 @@ struct AccessInstance {
   AccessKind kind = AccessKind::kRead;
   bool keeps_initial = false;  ///< At the end: the initial value, not the last one.
   bool or_own = false;         ///< With that: what its own family wrote is as good.
-  std::uint16_t update = 0;    ///< Accumulates of the same number commute.
+  std::uint32_t update = 0;    ///< Accumulates of the same number commute.
   std::uint32_t access = 0;    ///< In Plan::accesses; for kEndOfRun in Plan::outputs.
   TensorId tensor = kNone<TensorId>;
   std::uint32_t footprint = 0;

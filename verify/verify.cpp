@@ -1,6 +1,7 @@
 #include "verify/verify.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ constexpr std::size_t kMaxRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
 constexpr std::uint32_t kMaxSampleIterations = 200;
 constexpr std::size_t kMaxWarnings = 20;
+constexpr std::size_t kLargeProgram = 50'000;  ///< Instances that are worth a second thread.
 
 class Verifier {
  public:
@@ -169,9 +171,13 @@ class Verifier {
           "keep the values of signals and waits within range");
       return;
     }
+    // Bytes and order know nothing of each other: large programs find both at once.
+    const bool large = program.instances.size() >= kLargeProgram;
+    auto regions = std::async(large ? std::launch::async : std::launch::deferred,
+                              [&] { return Footprints::make(program, kMaxRuns); });
     const Walk run = walk(program);
     const Order order(program, run);
-    const std::optional<Footprints> footprints = Footprints::make(program, kMaxRuns);
+    const std::optional<Footprints> footprints = regions.get();
     if (!footprints) {
       findings_.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
                                    " contiguous runs of bytes, the limit.",
