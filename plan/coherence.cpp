@@ -11,12 +11,11 @@ namespace {
 
 constexpr std::size_t kNamesInMessage = 8;
 
-// True iff the access leaves a value that a read can mean: what a clobber leaves is of no use, and
-// an unknown op writes everything it lists.
+// True iff the access leaves a version that a read can name: what a clobber leaves is of no use, an
+// accumulate only adds to one, and an unknown op writes everything it lists.
 bool gives_version(const Op& op, const Access& access) {
   if (op.kind == OpKind::kUnknown) return true;
-  if (op.kind != OpKind::kOp) return false;
-  return access.kind == AccessKind::kWrite || access.kind == AccessKind::kAccumulate;
+  return op.kind == OpKind::kOp && access.kind == AccessKind::kWrite;
 }
 
 }  // namespace

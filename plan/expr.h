@@ -1,4 +1,5 @@
-// plan/expr.h -- integer expressions over the symbols of a plan (docs/format.md, "Expressions").
+// plan/expr.h -- integer expressions over the symbols of a plan (docs/format.md, "Symbols and
+// expressions").
 //
 // Grammar:  sum := product (('+' | '-') product)* ;  product := unary (('*' | '/' | '%') unary)* ;
 //           unary := '-' unary | atom ;

@@ -194,9 +194,9 @@ class SharedSearch {
     for (const Region& write : writes_) {
       sweep.push_back({write.pool(), write.hull(), sweep.size(), false});
     }
-    for_each_meeting_pair(sweep, [&](std::size_t a, std::size_t b) {
+    for_each_meeting_pair<SweepPairs::kWeakWithStrong>(sweep, [&](std::size_t a, std::size_t b) {
       const auto [item, write] = std::minmax(a, b);
-      if (write >= items.size()) visit(item, writes_[write - items.size()]);
+      visit(item, writes_[write - items.size()]);
       return false;
     });
   }

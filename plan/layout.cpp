@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "plan/named_writers.h"
 #include "plan/pointer.h"
 #include "plan/words.h"
 
@@ -329,6 +330,7 @@ Result<Layout> Layout::make(const Plan& plan, const Valuation& valuation) {
   Layout layout;
   layout.valuation_ = valuation;
   std::vector<Diagnostic> errors = Maker(plan, layout).run();
+  if (errors.empty()) errors = misnamed_writers(plan, layout);
   if (!errors.empty()) return errors;
   return layout;
 }

@@ -2,18 +2,19 @@
 // them.
 //
 // Problem: which bytes lie in `base + sum(i_k * stride_k) + [0, run)`, 0 <= i_k < count_k? Whether
-// one given byte does is a bounded linear Diophantine problem, NP-complete when the number of dims
-// is not fixed. Idea: (1) a normal form that merges dims with each other and with the run wherever
-// that keeps the bytes; most boxes of real programs are then nested and every question is greedy.
-// (2) For the rest a depth-first search, largest stride first, over the values that interval bounds
-// and the gcd of the smaller strides leave; the values are found by a Euclid-like jump, not by
-// trial, so that two dims cost O(log) and only the dims above them are searched. (3) Two boxes
-// share a byte iff one byte lies in a third box, their difference (`share_byte`). Cost: nested
-// boxes O(d) a question; else O(log) times the values tried for all but two dims. Example: {stride
-// 10, count 3}, {stride 4, count 2}, run 2 holds 0-2 4-6 10-12 14-16 20-22 24-26. Reference:
-// numpy/core/src/common/mem_overlap.c for the problem; the jump is the well-known "first x with L
-// <= a x mod m <= R". Tested by tests/unit/plan/region_test.cpp and
-// tests/agreement/region_numpy.py.
+//   one given byte does is a bounded linear Diophantine problem, NP-complete when the number of
+//   dims is not fixed.
+// Idea: (1) a normal form that merges dims with each other and with the run wherever that keeps the
+//   bytes; most boxes of real programs are then nested and every question is greedy. (2) For the
+//   rest a depth-first search, largest stride first, over the values that interval bounds and the
+//   gcd of the smaller strides leave; the values are found by a Euclid-like jump, not by trial, so
+//   that two dims cost O(log) and only the dims above them are searched. (3) Two boxes share a byte
+//   iff one byte lies in a third box, their difference (`share_byte`).
+// Cost: nested boxes O(d) a question; else O(log) times the values tried for all but two dims.
+// Example: {stride 10, count 3}, {stride 4, count 2}, run 2 holds 0-2 4-6 10-12 14-16 20-22 24-26.
+// Reference: numpy/core/src/common/mem_overlap.c for the problem; the jump is the well-known "first
+//   x with L <= a x mod m <= R".
+// Tested by tests/unit/plan/region_test.cpp and tests/agreement/region_numpy.py.
 #pragma once
 
 #include <optional>

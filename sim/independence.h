@@ -9,7 +9,7 @@
 // steps only.
 //
 // *Persistent set*: chains such that nothing that happens outside of them depends on their next
-// steps; taking only those steps misses no such class of runs. *Sleep set*: steps that a brother of
+// steps; taking only those steps misses no such class of runs. *Sleep set*: steps that a sibling of
 // the state has taken already, and that need not be taken before something dependent has happened.
 // Godefroid, Partial-Order Methods for the Verification of Concurrent Systems (1996), chapters
 // 4, 5.

@@ -7,7 +7,7 @@
 // much". Example: two serial queues with one op each have the states 00 10 01 20 11 02 21 12 22.
 // Semaphore counts follow from the digits, so that a state needs nothing else.
 //
-// Tested by tests/unit/sim/model_test.cpp against sim/state.h.
+// Tested by tests/unit/sim/explore_test.cpp against sim/state.h.
 #pragma once
 
 #include <cstdint>

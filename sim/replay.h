@@ -14,12 +14,12 @@ struct ReplayResult {
 };
 
 /// Takes `finding.witness` step by step under `finding.symbols` and `finding.when` (conditions that
-/// are not listed: any value that lets the named ops run). Every step must be allowed by section 2 of
-/// the format. At the end the finding must hold: MV101-103 both ops are between start and complete
-/// and clash on `finding.bytes`; MV104, MV105 the reader has started and finds another version than
-/// expected; MV106 everything has completed and the tensor does not hold its value; MV111 no step is
-/// possible and the op waits; MV112 the access or free is outside alloc…free.
-/// Cost: linear in the plan and the run.
+/// are not listed: any value that lets the named ops run). Every step must be allowed by [S-6] to
+/// [S-36]. At the end the finding must hold: MV101-103 both ops are between start and complete and
+/// clash on `finding.bytes`; MV104, MV105 the reader has started and finds another version than
+/// expected; MV106 everything has completed and the tensor does not hold its value; MV111 no step
+/// is possible and the op waits; MV112 the access or free is outside alloc…free. Cost: linear in
+/// the plan and the run.
 ReplayResult replay(const Plan& plan, const Finding& finding);
 
 }  // namespace memverify

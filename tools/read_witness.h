@@ -9,10 +9,11 @@
 
 namespace memverify {
 
-/// The finding in `text`: an object as in docs/format.md, "The result", or the first finding of a
-/// result that has a run. Only what replay() looks at is read: rule, ops, iterations, tensors,
-/// pool, bytes, conditions, symbols, run. Errors: "json.syntax", "witness.finding" (there is none),
-/// "witness.name" (the plan has no such thing), "witness.field" (a value of the wrong type).
+/// The finding in `text`: an object as in docs/format.md, "Verdicts and exit codes", or the first
+/// finding of a result that has a run. Only what replay() looks at is read: rule, ops, iterations,
+/// tensors, pool, bytes, conditions, symbols, run. Errors: "json.syntax", "witness.finding" (there
+/// is none), "witness.name" (the plan has no such thing), "witness.field" (a value of the wrong
+/// type).
 Result<Finding> read_witness(const Plan& plan, std::string_view text);
 
 }  // namespace memverify

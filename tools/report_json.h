@@ -1,4 +1,4 @@
-// tools/report_json.h -- a report as JSON (docs/format.md, "The result").
+// tools/report_json.h -- a report as JSON (docs/format.md, "Verdicts and exit codes").
 #pragma once
 
 #include <string>

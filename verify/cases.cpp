@@ -12,11 +12,12 @@ SymbolCases::SymbolCases(const Plan& plan) {
     const Symbol& symbol = plan.symbols[id];
     Axis axis{.symbol = id, .step = symbol.multiple_of};
     const std::int64_t rest = symbol.min % symbol.multiple_of;
-    axis.first = symbol.min - rest + (rest > 0 ? symbol.multiple_of : 0);
-    if (symbol.max) {
-      axis.count = *symbol.max < axis.first
-                       ? 0
-                       : static_cast<std::uint64_t>((*symbol.max - axis.first) / axis.step) + 1;
+    axis.first = symbol.min + (rest > 0 ? symbol.multiple_of - rest : -rest);
+    if (symbol.max) {  // Not below `first`: the builder asks for a value. All of int64 counts 2^64.
+      const std::uint64_t steps =
+          (static_cast<std::uint64_t>(*symbol.max) - static_cast<std::uint64_t>(axis.first)) /
+          static_cast<std::uint64_t>(axis.step);
+      axis.count = std::max(steps, steps + 1);
     }
     least_.symbols.push_back(axis.first);
     if (used[index(id)]) axes_.push_back(axis);
@@ -41,8 +42,7 @@ SymbolId SymbolCases::unbounded() const {
 Valuation SymbolCases::at(std::uint64_t k) const {
   Valuation valuation = least_;
   for (const Axis& axis : axes_) {
-    valuation.symbols[index(axis.symbol)] =
-        axis.first + axis.step * static_cast<std::int64_t>(k % *axis.count);
+    valuation.symbols[index(axis.symbol)] = axis.value(k % *axis.count);
     k /= *axis.count;
   }
   return valuation;
@@ -52,8 +52,8 @@ std::vector<Valuation> SymbolCases::corners() const {
   std::vector<Valuation> result{least_};
   Valuation greatest = least_;
   for (const Axis& axis : axes_) {
-    if (!axis.count || *axis.count == 0) continue;
-    const std::int64_t last = axis.first + axis.step * static_cast<std::int64_t>(*axis.count - 1);
+    if (!axis.count) continue;
+    const std::int64_t last = axis.value(*axis.count - 1);
     greatest.symbols[index(axis.symbol)] = last;
     if (last == axis.first) continue;
     result.push_back(least_);

@@ -30,7 +30,12 @@ class SymbolCases {
     SymbolId symbol;
     std::int64_t first = 0;
     std::int64_t step = 1;
-    std::optional<std::uint64_t> count;
+    std::optional<std::uint64_t> count;  ///< At least 1; nullopt: no bound.
+    /// Value number `k`; unsigned, for the way from the least to the greatest may be 2^64 - 1 long.
+    std::int64_t value(std::uint64_t k) const {
+      return static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                       static_cast<std::uint64_t>(step) * k);
+    }
   };
   Valuation least_;
   std::vector<Axis> axes_;

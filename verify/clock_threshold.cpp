@@ -3,9 +3,8 @@
 // Problem: a wait starts once signals of total weight `need` have completed; which completions must
 //   come before it, whichever signals those are?
 // Idea: component by component. That the first k commands of a chain have completed is needed iff
-// the
-//   signals whose clocks stay below k do not reach `need`; so the component is the smallest value
-//   at which the signals, taken in order of that component, reach it. On a serial queue later
+//   the signals whose clocks stay below k do not reach `need`; so the component is the smallest
+//   value at which the signals, taken in order of that component, reach it. On a serial queue later
 //   signals need more of everything, so only the shortest sufficient prefix counts (timeline: the
 //   first that reaches the value).
 // Cost: O(signals log signals) a component; see join_outstanding for queues.

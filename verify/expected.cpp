@@ -86,14 +86,21 @@ class ExpectedMaker {
     result_.first_[id].begin = static_cast<std::uint32_t>(result_.pieces_.size());
     const Source source = source_of(a);
     for (const Run& run : footprints_.runs(a)) {
-      if (source.named && expect_named(a, id, run, source)) continue;
-      const std::uint32_t alloc = last_alloc(a);
-      state_.look(a.family_base + run.family_begin, a.family_base + run.family_end,
-                  [&](std::size_t begin, std::size_t end, Version version) {
-                    piece(a, begin, end, after_alloc(version, alloc));
-                  });
+      if (source.named) {
+        expect_named(a, id, run, source);
+      } else {
+        expect_last(a, a.family_base + run.family_begin, a.family_base + run.family_end);
+      }
     }
     result_.first_[id].end = static_cast<std::uint32_t>(result_.pieces_.size());
+  }
+
+  /// Expects of the family points `[begin, end)` what program order says.
+  void expect_last(const AccessInstance& a, std::size_t begin, std::size_t end) {
+    const Cmd alloc = last_alloc(a);
+    state_.look(begin, end, [&](std::size_t from, std::size_t to, Version version) {
+      piece(a, from, to, after_alloc(version, alloc));
+    });
   }
 
   void piece(const AccessInstance& a, std::size_t begin, std::size_t end, Version version) {
@@ -152,8 +159,8 @@ class ExpectedMaker {
     return *initial_;
   }
 
-  /// Expects of a run what `source` says; false if its writer does not write the whole run.
-  bool expect_named(const AccessInstance& a, std::uint32_t id, const Run& run,
+  /// Expects of a run what `source` says, where its writer writes it.
+  void expect_named(const AccessInstance& a, std::uint32_t id, const Run& run,
                     const Source& source) {
     SegmentMap<Version> named(run.family_end - run.family_begin, kUnwrittenVersion);
     const auto clip = [&](const AccessInstance& other, auto&& use) {
@@ -181,12 +188,6 @@ class ExpectedMaker {
         first = writer;
       }
     }
-    bool written = true;
-    named.look(0, run.family_end - run.family_begin,
-               [&](std::size_t, std::size_t, Version version) {
-                 written = written && version != kUnwrittenVersion;
-               });
-    if (!written && source.writer != kNoCmd) return false;
     for (std::uint32_t k = first; k < id; ++k) {
       const AccessInstance& other = footprints_.accesses()[k];
       if (other.kind != AccessKind::kAccumulate || other.family_base != a.family_base) continue;
@@ -200,9 +201,13 @@ class ExpectedMaker {
     named.look(0, run.family_end - run.family_begin,
                [&](std::size_t begin, std::size_t end, Version version) {
                  const std::uint32_t offset = a.family_base + run.family_begin;
-                 piece(a, begin + offset, end + offset, version);
+                 const bool unwritten = versions_.base(version) == kUnwrittenVersion;
+                 if (unwritten && source.writer != kNoCmd) {
+                   expect_last(a, begin + offset, end + offset);
+                 } else {
+                   piece(a, begin + offset, end + offset, version);
+                 }
                });
-    return true;
   }
 
   Expected& result_;

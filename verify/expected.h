@@ -1,13 +1,12 @@
 // verify/expected.h -- the version that every read means.
 //
 // Problem: the expected writer of a byte read is the last op before the reader *in program order*
-// that
-//   wrote that byte of that instance of the family (docs/semantics.md, [S-42]).
+//   that wrote that byte of that instance of the family (docs/semantics.md, [S-42]).
 // Idea: one pass in program order over a segment map whose points are those of the families'
-// instances,
-//   so that other families at the same addresses do not matter.
+//   instances, so that other families at the same addresses do not matter.
 // Cost: O(1) amortised an interval visited; reads with `from` look at the accumulates of their
-// family. Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
+//   family.
+// Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
 #pragma once
 
 #include <cstdint>

@@ -30,10 +30,12 @@ bool clashes(AccessKind earlier, AccessKind later, int bit) {
 
 Finding* Findings::add(Key key, const CaseView* view) {
   if (kept_.contains(key)) return nullptr;
-  if (full()) {
+  std::size_t& count = counted_[static_cast<std::size_t>(info(std::get<0>(key)).severity)];
+  if (count >= limit_) {
     stopped_ = true;
     return nullptr;
   }
+  ++count;
   Finding& finding = kept_[key].finding;
   finding.rule = std::get<0>(key);
   if (view != nullptr) {
@@ -98,8 +100,7 @@ void Findings::add_static(std::vector<Finding> findings, const std::vector<Symbo
 
 void Findings::add_races(const CaseView& view, const RacingPairs& pairs) {
   for (const auto& [ops, pair] : pairs) {
-    // One finding a pair of ops, whatever the rule: the lowest way to clash over all cases names
-    // it.
+    // One finding a pair of ops: the lowest way to clash over all cases names its rule.
     const Key key{Rule::kWar, index(ops.first), index(ops.second)};
     const auto at = kept_.find(key);
     if (at != kept_.end()) {
@@ -355,6 +356,10 @@ EngineResult Findings::take() {
     return std::pair(a.rule, a.ops) < std::pair(b.rule, b.ops);
   });
   result.verdict = verdict_of(result.findings);
+  if (result.findings.size() > limit_) {  // Errors come first.
+    result.findings.resize(limit_);
+    stopped_ = true;
+  }
   result.stopped_at_max_findings = stopped_;
   return result;
 }

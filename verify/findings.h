@@ -1,6 +1,7 @@
 // verify/findings.h -- from what the passes saw to findings, one per fault over all cases.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -45,9 +46,10 @@ class Findings {
   /// MV301 for a sync; `op` waits in vain or signals for nobody.
   void add_warning(OpId op, std::string message, std::string help);
 
-  bool full() const { return kept_.size() >= limit_; }
+  /// Errors alone count: what is no error must not keep one from being found.
+  bool full() const { return counted_[static_cast<std::size_t>(Severity::kError)] >= limit_; }
   void stop() { stopped_ = true; }
-  /// Sorted, in words, at most the limit.
+  /// Sorted, errors first, in words; at most the limit.
   EngineResult take();
 
  private:
@@ -79,6 +81,7 @@ class Findings {
 
   const Plan& plan_;
   std::size_t limit_;
+  std::array<std::size_t, 3> counted_ = {};  ///< By Severity: at most the limit of each.
   bool stopped_ = false;
   std::map<Key, Kept> kept_;
   std::uint64_t valuations_ = 0;  ///< So many times add_static() was called.

@@ -172,6 +172,7 @@ class FootprintMaker {
   }
 
   void list_end() {
+    if (!program_.reaches_end) return;
     const std::int64_t last = std::int64_t{program_.iterations} - 1;
     std::vector<std::uint8_t> is_output(plan_.tensors.size(), 0);
     for (std::uint32_t k = 0; k < plan_.outputs.size(); ++k) {
@@ -211,18 +212,17 @@ class FootprintMaker {
         ends[index(shape.pool)].push_back(ranges_[k].end);
       }
     }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> points_of;  // By PoolId.
     for (auto& pool : ends) {
       std::ranges::sort(pool);
       pool.erase(std::unique(pool.begin(), pool.end()), pool.end());
       const auto first = static_cast<std::uint32_t>(result_.addresses_.size());
       result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
-      result_.pool_points_.emplace_back(first,
-                                        static_cast<std::uint32_t>(result_.addresses_.size()));
+      points_of.emplace_back(first, static_cast<std::uint32_t>(result_.addresses_.size()));
     }
     result_.runs_.resize(ranges_.size());
     for (const Shape& shape : result_.shapes_) {
-      const std::pair<std::uint32_t, std::uint32_t> points =
-          result_.pool_points_[index(shape.pool)];
+      const auto points = points_of[index(shape.pool)];
       const auto& addresses = result_.addresses_;
       const auto point = [&](std::int64_t address) {
         return static_cast<std::uint32_t>(std::lower_bound(addresses.begin() + points.first,

@@ -75,10 +75,6 @@ class Footprints {
   /// The first byte of a point, in its pool.
   std::int64_t address(std::uint32_t point) const { return addresses_[point]; }
   PoolId pool(const AccessInstance& a) const { return shapes_[a.footprint].pool; }
-  /// All points of a pool.
-  std::pair<std::uint32_t, std::uint32_t> pool_points(PoolId pool) const {
-    return pool_points_[index(pool)];
-  }
   /// The point of the pool at which the byte range of a family interval begins: pool and family
   /// points are compared by bytes. `point` counts from family_base.
   std::int64_t family_address(const AccessInstance& a, std::uint32_t point) const;
@@ -117,7 +113,6 @@ class Footprints {
   std::vector<Shape> shapes_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> addresses_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pool_points_;
   std::vector<std::int64_t> family_addresses_;  ///< Relative to the slot.
   std::vector<Family> families_;                ///< By root TensorId.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> initial_;

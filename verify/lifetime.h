@@ -1,8 +1,7 @@
 // verify/lifetime.h -- use outside alloc…free (MV112).
 //
 // Problem: an access belongs to the latest alloc of its slot before it in program order; it must
-// come
-//   after that alloc and before the next free, in every run; allocs and frees must alternate.
+//   come after that alloc and before the next free, in every run; allocs and frees must alternate.
 // Idea: per slot the allocs and frees in program order; each access and each successive pair is one
 //   happens-before question.
 // Cost: O(accesses of storages with an alloc or free).

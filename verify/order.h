@@ -2,8 +2,7 @@
 //
 // Problem: is complete(a) before start(b) in every run?
 // Idea: a clock says how far each *chain* must have completed before an instant. A serial queue is
-// a
-//   chain; an op of an issue or none queue joins a chain of its queue whose last op is known to
+//   a chain; an op of an issue or none queue joins a chain of its queue whose last op is known to
 //   complete before it starts, else opens one, so a queue has about as many chains as its width. A
 //   clock is a row: `dense[q]` counts the commands of a serial queue (for other queues: the ops of
 //   a joined prefix), a short sorted list holds chains of the other queues. A command whose needs

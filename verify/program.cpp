@@ -29,11 +29,12 @@ struct SemaphoreIndex {
 class ProgramMaker {
  public:
   ProgramMaker(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
-               std::uint32_t iterations)
+               std::uint32_t iterations, bool reaches_end)
       : plan_(plan), layout_(layout), conditions_(conditions) {
     program_.plan = &plan;
     program_.layout = &layout;
     program_.iterations = iterations;
+    program_.reaches_end = reaches_end;
     valuation_ = layout.valuation();
   }
 
@@ -50,7 +51,8 @@ class ProgramMaker {
   Fate fate(const Op& op, std::uint32_t iteration) const {
     if (op.kind == OpKind::kView) return Fate::kDropped;
     if (op.runs == Runs::kFirst && iteration != 0) return Fate::kDropped;
-    if (op.runs == Runs::kLast && iteration + 1 != program_.iterations) return Fate::kDropped;
+    const bool is_last = iteration + 1 == program_.iterations && program_.reaches_end;
+    if (op.runs == Runs::kLast && !is_last) return Fate::kDropped;
     for (const WhenTerm& term : plan_.when_of(op)) {
       if (conditions_.value(term.condition, iteration) != term.value) {
         return op.skipped_pass ? Fate::kPasses : Fate::kDropped;
@@ -346,8 +348,8 @@ class ProgramMaker {
 }  // namespace
 
 Program make_program(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
-                     std::uint32_t iterations) {
-  return ProgramMaker(plan, layout, conditions, iterations).make();
+                     std::uint32_t iterations, bool reaches_end) {
+  return ProgramMaker(plan, layout, conditions, iterations, reaches_end).make();
 }
 
 }  // namespace memverify

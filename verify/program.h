@@ -2,8 +2,7 @@
 // iterations unrolled, dropped commands gone, every wait bound to what it waits for.
 //
 // Problem: the format speaks of ops, iterations, "the most recent record", "all but the n most
-// recent
-//   ops"; happens-before needs instances and the completions that each start needs.
+//   recent ops"; happens-before needs instances and the completions that each start needs.
 // Idea: one pass in program order. A wait that only ever needs particular completions becomes edges
 //   (`needs`) or a prefix of a queue (`Prefix`); what is left are thresholds ("at least v of
 //   these"). A queue with `depth` gets a *gate* before each op: a blocking command of the
@@ -101,6 +100,7 @@ struct Program {
   const Plan* plan = nullptr;
   const Layout* layout = nullptr;
   std::uint32_t iterations = 1;
+  bool reaches_end = true;          ///< False: more iterations follow, which are not looked at.
   std::vector<Instance> instances;  ///< In program order.
   std::vector<Cmd> needs;
   std::vector<Prefix> prefixes;
@@ -140,7 +140,8 @@ inline bool completes_in_order(QueueOrder order) {
   return order == QueueOrder::kSerial || order == QueueOrder::kHost;
 }
 
+/// The program of the plan's first `iterations`; `reaches_end` iff there are no more.
 Program make_program(const Plan& plan, const Layout& layout, const ConditionCase& conditions,
-                     std::uint32_t iterations);
+                     std::uint32_t iterations, bool reaches_end = true);
 
 }  // namespace memverify

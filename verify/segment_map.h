@@ -3,10 +3,9 @@
 // Problem: sweeps look up and overwrite ranges of addresses 10^6 times; a tree of intervals costs
 //   seconds in cache misses.
 // Idea: addresses are compressed to points beforehand, so the intervals are a bit set of their
-// first
-//   points with summary levels of 64 (a lookup of the interval around a point reads one word a
-//   level) and a flat array of states. Overwriting a range removes the starts inside it, so a start
-//   is paid for when it is made.
+//   first points with summary levels of 64 (a lookup of the interval around a point reads one word
+//   a level) and a flat array of states. Overwriting a range removes the starts inside it, so a
+//   start is paid for when it is made.
 // Cost: O(log_64 n) a lookup, amortised O(1) an interval visited. Memory n * (sizeof(State) + 1/8).
 // Tested by tests/unit/verify/segment_map_test.cpp.
 #pragma once

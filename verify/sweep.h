@@ -1,11 +1,9 @@
 // verify/sweep.h -- which bytes race, and which reads find another version than they mean.
 //
 // Problem: a race is a pair of conflicting accesses that happens-before does not order; all pairs
-// are
-//   too many.
+//   are too many.
 // Idea: walk a linear extension of happens-before. On a byte the accesses form groups of what does
-// not
-//   conflict: reads, commuting accumulates, single writes. If every access is ordered after the
+//   not conflict: reads, commuting accumulates, single writes. If every access is ordered after the
 //   whole group before its own, then all conflicting pairs are ordered, by composition; so a byte
 //   on which some pair races shows it between neighbouring groups. Of a group only the last member
 //   of each chain counts. On a byte without a race the order of accesses is the same in every run,

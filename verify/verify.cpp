@@ -48,9 +48,8 @@ class Verifier {
     if (consumes_) {
       findings_.add_not_proven(
           "A wait takes from a semaphore (\"consume\"): which wait gets which signal is a choice "
-          "of the "
-          "run, and clocks alone do not decide that.",
-          "decide it by exploration or SMT, or use a timeline semaphore");
+          "of the run, and clocks alone do not decide that.",
+          "ask `--engine sim`, which executes every run, or use a timeline semaphore");
     }
     warn();
     EngineResult result = findings_.take();
@@ -67,8 +66,9 @@ class Verifier {
     if (!plan_.iterations) {
       iterations_ = sample_iterations(plan_, limit);
       findings_.add_not_proven(
-          "The plan runs an unbounded number of iterations; no fault shows in the first " +
-              std::to_string(iterations_) + ", but clocks over unrolled iterations prove no more.",
+          "The plan runs an unbounded number of iterations; the first " +
+              std::to_string(iterations_) +
+              " were looked at, and clocks over unrolled iterations prove no more.",
           "give \"iterations\" a number to prove that many");
       return;
     }
@@ -77,12 +77,13 @@ class Verifier {
       return;
     }
     iterations_ = sample_iterations(plan_, limit);
-    findings_.add_not_proven("Unrolling " + std::to_string(*plan_.iterations) + " iterations of " +
-                                 std::to_string(plan_.ops.size()) + " ops passes the limit of " +
-                                 std::to_string(options_.max_instances) +
-                                 " command instances; the first " + std::to_string(iterations_) +
-                                 " iterations were looked at.",
-                             "lower \"iterations\" or raise the limit");
+    reaches_end_ = false;
+    findings_.add_not_proven(
+        std::to_string(*plan_.iterations) + " iterations of " + std::to_string(plan_.ops.size()) +
+            " ops are more than the " + std::to_string(options_.max_instances) +
+            " command instances that are unrolled; the first " + std::to_string(iterations_) +
+            " iterations were looked at, and nothing that shows only at the end.",
+        "lower \"iterations\"");
   }
 
   void choose_conditions() {
@@ -145,7 +146,8 @@ class Verifier {
       return;
     }
     const std::vector<SymbolValue> values = symbols_.values(valuation);
-    findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings), values);
+    // One more than are kept, so that a stop is noticed.
+    findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings + 1), values);
     if (condition_cases_ == 0) {
       decide_case(layout.value(), conditions_->at(0), values);
       decide_case(layout.value(), conditions_->at(~std::uint64_t{0}), values);
@@ -158,7 +160,7 @@ class Verifier {
 
   void decide_case(const Layout& layout, const ConditionCase& conditions,
                    const std::vector<SymbolValue>& symbols) {
-    const Program program = make_program(plan_, layout, conditions, iterations_);
+    const Program program = make_program(plan_, layout, conditions, iterations_, reaches_end_);
     stats_.ops += program.instances.size();
     note_syncs(program);
     if (program.has_consume) {
@@ -192,7 +194,8 @@ class Verifier {
     Witnesses witnesses(program, run, order);
     const CaseView view{
         program, run, *footprints, versions, witnesses, conditions_->values(conditions), symbols};
-    if (!run.all_completed) findings_.add_deadlock(view);
+    // What waits at a seam may go on in the iterations that follow.
+    if (!run.all_completed && program.reaches_end) findings_.add_deadlock(view);
     if (swept.has_race) {
       const RaceList races =
           list_races(program, run, order, *footprints, swept.racy, options_.max_findings);
@@ -205,7 +208,7 @@ class Verifier {
         view, lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
   }
 
-  /// Which waits ever found what they wait for, and which events anybody waits for.
+  /// Which waits for events ever found what they wait for.
   void note_syncs(const Program& program) {
     if (bound_.empty()) bound_.assign(plan_.ops.size(), 0);
     for (OpId op : program.bound_waits) bound_[index(op)] = 1;
@@ -246,6 +249,7 @@ class Verifier {
   Findings findings_;
   SymbolCases symbols_;
   std::uint32_t iterations_ = 1;
+  bool reaches_end_ = true;  ///< `iterations_` are all that the plan runs.
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
   bool consumes_ = false;

@@ -38,7 +38,6 @@ class Walker {
       }
     }
     result_.all_completed = result_.order.size() == program_.instances.size();
-    result_.in_program_order = std::ranges::is_sorted(result_.order);
     return std::move(result_);
   }
 

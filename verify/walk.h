@@ -26,7 +26,6 @@ struct Walk {
   std::vector<std::uint32_t> started;    ///< By Cmd: when, counting instants from 1; 0: never.
   std::vector<std::uint32_t> completed;  ///< By Cmd.
   bool all_completed = false;
-  bool in_program_order = false;  ///< `order` ascends.
 };
 
 /// The greedy run. Commands in `held` may start but never complete. With `only`, a flag by Cmd,

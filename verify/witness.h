@@ -1,14 +1,13 @@
 // verify/witness.h -- minimal runs that show a finding.
 //
 // Problem: the shortest run in which two given starts have happened and two given completions have
-// not. Idea: without thresholds the down-set of the two starts is that run. With thresholds, take
-// the greedy
-//   run that holds back the two completions (reachable sets are closed under union, so it has both
-//   starts), keep of it what the starts need, each wait its first sufficient signals, and drop
-//   commands as long as the starts stay possible.
+//   not.
+// Idea: without thresholds the down-set of the two starts is that run. With thresholds, take the
+//   greedy run that holds back the two completions (reachable sets are closed under union, so it
+//   has both starts), keep of it what the starts need, each wait its first sufficient signals, and
+//   drop commands as long as the starts stay possible.
 // Cost: linear in the run without thresholds; else a walk, and in small programs one walk per
-// command
-//   of the run.
+//   command of the run.
 #pragma once
 
 #include <cstdint>

@@ -221,6 +221,22 @@ TEST_F(CliVerify, MaxFindingsStopsAndSaysSo) {
   EXPECT_EQ(two["verdict"], "unsafe");
 }
 
+TEST_F(CliVerify, WarningsDoNotTakeThePlaceOfErrors) {
+  box_.write("both.json", R"({"memverify": 1, "pools": [{"id": "hbm"}],
+    "queues": [{"id": "q"}, {"id": "r"}],
+    "storages": [{"id": "s", "pool": "hbm", "offset": 0, "bytes": 64},
+                 {"id": "t", "pool": "hbm", "offset": 0, "bytes": 64},
+                 {"id": "u", "pool": "hbm", "offset": 64, "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 64}, {"id": "y", "storage": "t", "bytes": 64},
+                {"id": "z", "storage": "u", "bytes": 64}],
+    "inputs": ["x", "y"],
+    "ops": [{"id": "a", "queue": "q", "reads": ["x"], "writes": ["z"]},
+            {"id": "b", "queue": "r", "reads": ["y"], "writes": ["z"]}]})");
+  const Outcome run = box_.run({"both.json", "--max-findings", "1"});
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  EXPECT_TRUE(contains(run.out, "error[MV103]")) << run.out;
+}
+
 TEST_F(CliVerify, ColorsOnlyWhereTheyAreWanted) {
   const std::string escape = "\x1b[";
   EXPECT_FALSE(contains(box_.run({"unsafe.json"}).out, escape));

@@ -383,6 +383,21 @@ class Maker {
     return false;
   }
 
+  /// By the plan's text: op `from` writes that byte of the reader's instance.
+  bool may_be_named(OpId from, const Touch& reader, int byte) const {
+    const Op& writer = plan_.ops[from];
+    const bool unknown = writer.kind == OpKind::kUnknown;
+    if (unknown && writer.accesses.empty()) return true;
+    return std::ranges::any_of(plan_.accesses_of(writer), [&](const Access& access) {
+      if (access.tensor == kNone<TensorId> || (access.kind != AccessKind::kWrite && !unknown)) {
+        return false;
+      }
+      if (plan_.tensors[access.tensor].root != plan_.tensors[reader.tensor].root) return false;
+      return std::ranges::binary_search(sizes_.access_bytes(access, reader.slot),
+                                        representative_[static_cast<std::size_t>(byte)].second);
+    });
+  }
+
   /// The write of op `from` to the reader's instance: the last before the reader, else the first.
   int named_writer(OpId from, const Touch& reader, int position, int byte) {
     int found = kNobody;
@@ -404,6 +419,7 @@ class Maker {
     }
     if (source.from_initial) result.base = initial_holds(reader, byte) ? kInitial : kNobody;
     if (source.from != kNone<OpId>) {
+      if (!may_be_named(source.from, reader, byte)) sizes_.invalid = true;
       const int named = named_writer(source.from, reader, position, byte);
       if (named != kNobody) result.base = named;
     }

@@ -158,6 +158,7 @@ TEST(BuilderOpErrors, AVersionHasAWriter) {
             }),
             "from.no_writer /ops/4/reads/1/from\n"
             "from.no_writer /ops/4/reads/2/from\n"
+            "from.no_writer /ops/4/reads/3/from\n"
             "from.no_writer /ops/4/reads/5/from\n"
             "from.no_writer /outputs/1/from\n");
 }

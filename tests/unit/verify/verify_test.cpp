@@ -173,6 +173,39 @@ TEST(Verify, AClaimedPeakIsTooHighIfNoSymbolValueNeedsIt) {
   EXPECT_EQ(told_of("63"), "MV110");
 }
 
+TEST(Verify, SymbolsMayRangeOverAllIntegers) {
+  const auto verdict_of = [](const std::string& range, const std::string& bytes) {
+    Result<Plan> plan = read_plan(
+        R"({"memverify": 1, "pools": [{"id": "hbm"}], "queues": [{"id": "q"}, {"id": "r"}],
+        "symbols": {"n": {)" +
+            range +
+            R"(}}, "storages": [{"id": "s", "pool": "hbm", "offset": 0, "bytes": 8}],
+        "tensors": [{"id": "t", "storage": "s", "bytes": ")" +
+            bytes +
+            R"("}, {"id": "u", "storage": "s", "bytes": 8}], "inputs": ["u"], "donated": ["u"],
+        "ops": [{"id": "w", "queue": "q", "writes": ["t"]}, {"id": "r", "queue": "r", "reads": ["u"]}]})",
+        "test.json");
+    return plan.ok() ? verify(plan.value()) : to_string(plan.errors().front());
+  };
+  EXPECT_EQ(
+      verdict_of(R"("min": -9223372036854775808, "max": 9223372036854775807)", "max(0, min(n, 8))"),
+      "MV102 w r; MV201");
+  EXPECT_EQ(verdict_of(R"("min": -4611686018427387904, "max": 9223372036854775807,
+                          "multiple_of": 4611686018427387904)",
+                       "8 + n * 0"),
+            "MV102 w r");
+}
+
+TEST(Verify, IterationsPastTheLimitAreNotJudgedAsTheLast) {
+  const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["X"],
+      "signals": [{"semaphore": "n"}]},
+    {"id": "u", "queue": "r", "runs": "first", "waits": [{"semaphore": "n", "value": 100}]},
+    {"id": "last", "queue": "q", "runs": "last", "writes": ["Z"]})",
+                            R"("semaphores": [{"id": "n"}], "iterations": 1000, "outputs": ["X"])");
+  EXPECT_EQ(verify(plan), "");
+  EXPECT_EQ(told(plan, verify_happens_before(plan, {.max_instances = 300})), "MV201");
+}
+
 TEST(Verify, SyncsWithoutEffectAreWarnings) {
   const Plan plan =
       plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "waits": [{"event": "never"}]},
