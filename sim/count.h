@@ -25,6 +25,6 @@ RunCount count_runs(const Material& material, const Model& model, const VersionM
                     const Budget& budget);
 
 /// The sum of two decimal strings.
-std::string add_decimals(const std::string& a, const std::string& b);
+std::string add_decimals(std::string a, std::string b);
 
 }  // namespace memverify::sim

@@ -50,6 +50,7 @@ class RandomSearch {
   void one_run() {
     const std::size_t chains = model_.chains();
     state_.assign(chains, 0);
+    run_.clear();
     words_.assign(versions_ == nullptr ? 0 : versions_->words, 0);
     failed_ = false;
     std::vector<std::uint64_t> priorities(chains);
@@ -86,16 +87,15 @@ class RandomSearch {
       failed_ |= model_.suspects[check.suspect].kind != Suspect::Kind::kNotProven;
       if (found_[check.suspect] != 0) continue;
       found_[check.suspect] = 1;
-      search_.hits.push_back({check.suspect, state_, step});
+      search_.hits.push_back({check.suspect, state_, step, run_});
     }
     ++search_.transitions;
     if (versions_ != nullptr) {
       for (const VersionCheck& check : versions_->checks_of(step)) compare(check, step);
-      for (const VersionChange& change : versions_->changes_of(step)) {
-        words_[change.word] = (words_[change.word] & change.keep) | change.set;
-      }
+      apply(*versions_, step, words_);
     }
     ++state_[model_.chain_of_step[step]];
+    run_.push_back(step);
   }
 
   void compare(const VersionCheck& check, StepId step) {
@@ -103,7 +103,7 @@ class RandomSearch {
     if (!found) return;
     failed_ |= !check.demand->is_open;
     if (!seen_wrong_.emplace(check.demand, *found).second) return;
-    search_.wrong.push_back({{check.demand, *found}, state_, step, words_});
+    search_.wrong.push_back({{check.demand, *found}, state_, step, words_, run_});
   }
 
   void end_of_run() {
@@ -118,7 +118,7 @@ class RandomSearch {
     failed_ = true;
     if (std::ranges::find(search_.deadlocks, blocked, &Deadlock::blocked) ==
         search_.deadlocks.end()) {
-      search_.deadlocks.push_back({state_, blocked});
+      search_.deadlocks.push_back({state_, blocked, run_});
     }
   }
 
@@ -131,6 +131,7 @@ class RandomSearch {
   std::vector<std::uint8_t> found_;  ///< By suspect.
   std::set<std::pair<const Demand*, CommandId>> seen_wrong_;
   State state_;
+  std::vector<StepId> run_;  ///< To state_.
   std::vector<std::uint64_t> words_;
   bool failed_ = false;
   Search search_;

@@ -1,10 +1,8 @@
 #include "sim/findings.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <set>
-#include <string>
+#include <span>
 #include <tuple>
 
 #include "plan/describe.h"
@@ -14,74 +12,13 @@
 #include "sim/witness.h"
 
 namespace memverify::sim {
-
-Collector::Key Collector::key_of(const Finding& finding) {
-  const bool is_race = finding.rule <= Rule::kWaw;
-  Key key{static_cast<std::uint32_t>(is_race ? Rule::kWar : finding.rule)};
-  const bool names_tensor = finding.rule == Rule::kBoundary ||
-                            (finding.rule == Rule::kUnwritten && finding.ops.empty()) ||
-                            (finding.rule == Rule::kLifetime && finding.ops.size() < 2);
-  if (finding.rule != Rule::kBoundary) {
-    for (OpId op : finding.ops) key.push_back(index(op));
-  }
-  key.push_back(0xFFFFFFFFU);
-  if (names_tensor && !finding.tensors.empty()) key.push_back(index(finding.tensors.front()));
-  if (finding.ops.empty() && !names_tensor) {  // Placement: MV108 to MV110, and warnings.
-    for (TensorId tensor : finding.tensors) key.push_back(index(tensor));
-    key.push_back(0xFFFFFFFFU);
-    for (StorageId storage : finding.storages) key.push_back(index(storage));
-    key.push_back(index(finding.pool));
-  }
-  if (finding.rule == Rule::kWarning) key.push_back(index(finding.event));
-  if (finding.rule == Rule::kNotProven && finding.ops.empty()) {
-    key.push_back(static_cast<std::uint32_t>(std::hash<std::string>()(finding.message)));
-  }
-  return key;
-}
-
-bool Collector::wants(const Finding& finding) {
-  const auto known = known_.find(key_of(finding));
-  if (known != known_.end()) return finding.rule < findings_[known->second].rule;
-  if (info(finding.rule).severity == Severity::kWarning) return true;
-  if (counted_ >= max_findings_) stopped_ = true;
-  return counted_ < max_findings_;
-}
-
-void Collector::add(Finding finding) {
-  const Key key = key_of(finding);
-  if (const auto known = known_.find(key); known != known_.end()) {
-    Finding& kept = findings_[known->second];
-    if (finding.rule < kept.rule) std::swap(finding, kept);
-    add_rules(finding, kept);
-    return;
-  }
-  if (!wants(finding)) return;
-  known_.emplace(key, findings_.size());
-  if (info(finding.rule).severity != Severity::kWarning) ++counted_;
-  findings_.push_back(std::move(finding));
-}
-
-void Collector::add_rules(const Finding& from, Finding& to) {
-  std::set<Rule> also(to.also.begin(), to.also.end());
-  also.insert(from.also.begin(), from.also.end());
-  also.insert(from.rule);
-  also.erase(to.rule);
-  to.also.assign(also.begin(), also.end());
-}
-
-std::vector<Finding> Collector::take() {
-  std::ranges::stable_sort(findings_, {}, [](const Finding& finding) {
-    return std::tie(finding.rule, finding.ops, finding.tensors);
-  });
-  return std::move(findings_);
-}
-
 namespace {
 
 class Reporter {
  public:
   Reporter(const Searched& searched, Collector& collector)
-      : plan_(searched.material.setting.plan),
+      : searched_(searched),
+        plan_(searched.material.setting.plan),
         setting_(searched.material.setting),
         program_(setting_.program),
         map_(searched.material.map),
@@ -139,18 +76,31 @@ class Reporter {
 
   /// The run that `hit` ends; as short as can be.
   std::vector<Step> witness_of(const Hit& hit) const {
+    Check keep;
+    const auto finds_check = [&](const State& state) {
+      return std::ranges::any_of(model_.checks_of(hit.step), [&](const Check& check) {
+        if (check.suspect != hit.suspect || !fires(check, state)) return false;
+        keep = check;
+        return true;
+      });
+    };
     std::vector<StepId> run;
     if (model_.consumes) {
-      run = run_to(model_, hit.state, nullptr, {});
+      run = hit.run.empty() ? run_to(model_, hit.state, nullptr, {}) : hit.run;
+      run = shortened(model_, nullptr, std::move(run), [&](const State& state, const auto&) {
+        return is_next(state, hit.step) && finds_check(state);
+      });
       run.push_back(hit.step);
     } else {
-      Check keep;
-      for (const Check& check : model_.checks_of(hit.step)) {
-        if (check.suspect == hit.suspect && fires(check, hit.state)) keep = check;
-      }
+      finds_check(hit.state);
       run = minimal_run(model_, hit.state, hit.step, keep).value_or(run);
     }
     return to_steps(program_, model_, run);
+  }
+
+  bool is_next(const State& state, StepId step) const {
+    return state[model_.chain_of_step[step]] == model_.digit_of_step(step) &&
+           is_enabled(model_, state, step);
   }
 
   void report_hit(const Hit& hit) {
@@ -253,7 +203,9 @@ class Reporter {
         finding.semaphore = SemaphoreId{need.semaphore};
       }
     }
-    finding.witness = to_steps(program_, model_, run_to(model_, deadlock.state, nullptr, {}));
+    const std::vector<StepId> run =
+        deadlock.run.empty() ? run_to(model_, deadlock.state, nullptr, {}) : deadlock.run;
+    finding.witness = to_steps(program_, model_, run);
     add(std::move(finding));
   }
 
@@ -278,10 +230,28 @@ class Reporter {
       const Demand& demand = *hit.wrong.demand;
       return std::tuple(demand.reader, hit.wrong.found, demand.cell, demand.tensor);
     });
-    for (const WrongHit& hit : wrong) report_wrong(hit);
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+      report_wrong(wrong[i], joined_bytes(std::span(wrong).subspan(i)));
+    }
   }
 
-  void report_wrong(const WrongHit& hit) {
+  /// From the cell of the first one on, what follows without a gap in the same way ([S-54]). Cells
+  /// of a pool are in the order of their bytes.
+  ByteRange joined_bytes(std::span<const WrongHit> hits) const {
+    const Demand& first = *hits.front().wrong.demand;
+    ByteRange bytes = map_.cells[first.cell].first;
+    for (const WrongHit& hit : hits) {
+      const Demand& demand = *hit.wrong.demand;
+      if (demand.reader != first.reader || hit.wrong.found != hits.front().wrong.found) break;
+      const Cell& cell = map_.cells[demand.cell];
+      const bool follows =
+          cell.pool == map_.cells[first.cell].pool && cell.first.begin == bytes.end;
+      if (follows && demand.tensor == first.tensor) bytes.end = cell.first.end;
+    }
+    return bytes;
+  }
+
+  void report_wrong(const WrongHit& hit, ByteRange bytes) {
     const Demand& demand = *hit.wrong.demand;
     const bool at_end = demand.reader == kNone<CommandId>;
     if (demand.is_open) return add_unknowns(demand);
@@ -301,6 +271,7 @@ class Reporter {
     }
     if (!collector_.wants(finding)) return;
     name_cell(finding, demand.cell);
+    finding.bytes = bytes;
     if (demand.expected.base == Expected::Base::kCommand) {
       finding.expected = program_.commands[demand.expected.command].op;
       finding.expected_iteration = program_.commands[demand.expected.command].iteration;
@@ -324,12 +295,23 @@ class Reporter {
 
   std::vector<StepId> run_to_wrong(const WrongHit& hit) const {
     const Demand& demand = *hit.wrong.demand;
-    if (model_.consumes) {
-      std::vector<StepId> run = run_to(model_, hit.state, versions_, hit.versions);
-      if (demand.reader != kNone<CommandId>) run.push_back(hit.step);
+    const bool at_end = demand.reader == kNone<CommandId>;
+    if (versions_ != nullptr && (model_.consumes || !hit.run.empty())) {
+      std::vector<StepId> run =
+          hit.run.empty() ? run_to(model_, hit.state, versions_, hit.versions) : hit.run;
+      if (at_end) return run;
+      const auto shows = [&](const State& state, std::span<const std::uint64_t> words) {
+        return is_next(state, hit.step) &&
+               std::ranges::any_of(versions_->checks_of(hit.step), [&](const VersionCheck& check) {
+                 return check.demand == &demand && wrong_author(searched_.material, *versions_,
+                                                                check, words) == hit.wrong.found;
+               });
+      };
+      run = shortened(model_, versions_, std::move(run), shows);
+      run.push_back(hit.step);
       return run;
     }
-    if (demand.reader == kNone<CommandId>) return run_to(model_, model_.last, nullptr, {});
+    if (at_end) return run_to(model_, model_.last, nullptr, {});
     return minimal_run(model_, model_.last, model_.start_of[demand.reader], Check{})
         .value_or(std::vector<StepId>());
   }
@@ -362,6 +344,7 @@ class Reporter {
     }
   }
 
+  const Searched& searched_;
   const Plan& plan_;
   const Setting& setting_;
   const Program& program_;

@@ -33,6 +33,11 @@ class KeySet {
     slots_.assign(capacity_ * stride(), 0);
   }
 
+  /// Which of `shares` parts `key` belongs to, by its hash.
+  std::size_t share(const std::uint64_t* key, std::size_t shares) const {
+    return (hash(key) >> 40) % shares;
+  }
+
   struct Place {
     std::uint64_t* key = nullptr;  ///< Data words follow; valid until the next insert.
     bool is_new = false;           ///< Then its data are zeros.

@@ -43,6 +43,7 @@ bool meets(const Setting& setting, const ByteMap& map, const Value& found, const
 struct WrongValue {
   const Demand* demand = nullptr;
   CommandId found = kNone<CommandId>;
+  bool operator==(const WrongValue&) const = default;
 };
 
 /// By cell: 1 iff one of the pairs conflicts on it. No unknown commands among the pairs.

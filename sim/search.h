@@ -16,8 +16,9 @@ namespace memverify::sim {
 
 using State = std::vector<Digit>;  ///< One digit per chain.
 
-/// What all searches of one `simulate` may spend together. Not shared between threads.
+/// What all searches of one `simulate` may spend together. Cores at work only read it.
 struct Budget {
+  std::size_t threads = 1;   ///< Cores to use where it pays, >= 1. Results do not depend on it.
   std::uint64_t states = 0;  ///< Left.
   std::uint64_t bytes = 0;   ///< That a search may hold at a time.
   std::optional<std::chrono::steady_clock::time_point> deadline;
@@ -31,6 +32,7 @@ struct Hit {
   std::uint32_t suspect = 0;
   State state;
   StepId step = 0;
+  std::vector<StepId> run;  ///< To `state`; empty: any will do, and none was kept.
 };
 
 /// A state in which nothing can go on though `blocked`, the first of those that have not completed,
@@ -38,6 +40,7 @@ struct Hit {
 struct Deadlock {
   State state;
   CommandId blocked = kNone<CommandId>;
+  std::vector<StepId> run;  ///< As of Hit.
 };
 
 /// A reader that found another value than it demands: before `step` in `state`, or at the end.
@@ -46,6 +49,7 @@ struct WrongHit {
   State state;
   StepId step = 0;
   std::vector<std::uint64_t> versions;  ///< The version words of the state.
+  std::vector<StepId> run;              ///< As of Hit.
 };
 
 /// What a search saw. Everything in it is true whether the search came to its end or not.
@@ -59,7 +63,19 @@ struct Search {
   std::vector<Deadlock> deadlocks;  ///< One for each blocked command.
   std::vector<WrongHit> wrong;      ///< One for each demand and command found; none opaque.
   bool reaches_end = false;         ///< Some run completes everything.
+
+  /// Of two deadlocks with the same blocked command the one with fewer steps is kept, of two hits
+  /// of a suspect, or with the same wrong value, the one that is_before() the other.
+  void add(Deadlock deadlock);
+  void add(Hit hit);
+  void add(WrongHit what);
+  /// Adds everything that `other` saw; the first limit that was met is kept.
+  void take(Search other);
 };
+
+/// An order of states, the last chain first; of hits by state, then step.
+bool is_before(const State& a, const State& b);
+bool is_before(const Hit& a, const Hit& b);
 
 /// True iff `explore_grid` can hold all combinations of digits in `bytes`.
 bool fits_grid(const Model& model, std::uint64_t bytes);

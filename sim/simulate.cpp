@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "plan/describe.h"
@@ -34,6 +35,8 @@ class Simulation {
         stats_(stats),
         cases_(plan, options),
         collector_(options.max_findings) {
+    budget_.threads =
+        options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     budget_.states = options.max_states;
     budget_.bytes = options.max_bytes;
     if (options.progress) budget_.tick = [this](std::uint64_t states) { tick(states); };

@@ -38,6 +38,7 @@ struct SimOptions {
   std::uint64_t max_states = 1'000'000'000;          ///< Over all cases.
   double max_seconds = 0;                            ///< Of wall time; 0: no limit.
   std::uint64_t max_bytes = std::uint64_t{4} << 30;  ///< That states may take at a time.
+  std::size_t threads = 0;                ///< Cores to use; 0: all. The result is the same.
   std::uint64_t max_cases = 4096;         ///< Assignments of conditions and values of symbols.
   std::int64_t unbounded_iterations = 4;  ///< What an "unbounded" plan is searched for bugs with.
   std::uint64_t random_runs = 0;          ///< > 0: that many random runs a case, no search.

@@ -62,6 +62,13 @@ struct VersionModel {
   }
 };
 
+/// `words` after `step`.
+inline void apply(const VersionModel& versions, StepId step, std::span<std::uint64_t> words) {
+  for (const VersionChange& change : versions.changes_of(step)) {
+    words[change.word] = (words[change.word] & change.keep) | change.set;
+  }
+}
+
 /// Error "model.size" when a cell has more than 64 bits of writers and accumulates.
 Result<VersionModel> make_versions(const Material& material, const Model& model);
 

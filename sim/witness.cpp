@@ -8,6 +8,7 @@ namespace memverify::sim {
 namespace {
 
 constexpr std::size_t kMaxSearched = 1'000'000;  ///< States.
+constexpr std::size_t kMaxShortened = 2'000;     ///< Steps.
 
 /// Everything that can run without a digit passing `bound`. `state` is where that ends.
 std::vector<StepId> greedy_run(const Model& model, const State& bound, State& state) {
@@ -66,10 +67,7 @@ class Finder {
   void take(StepId step) {
     ++state_[model_.chain_of_step[step]];
     run_.push_back(step);
-    if (versions_ == nullptr) return;
-    for (const VersionChange& change : versions_->changes_of(step)) {
-      words_[change.word] = (words_[change.word] & change.keep) | change.set;
-    }
+    if (versions_ != nullptr) apply(*versions_, step, words_);
   }
 
   const Model& model_;
@@ -157,6 +155,36 @@ std::optional<std::vector<StepId>> minimal_run(const Model& model, const State& 
   }
   std::vector<StepId> run = greedy_run(model, box, end);
   run.push_back(step);
+  return run;
+}
+
+std::vector<StepId> shortened(
+    const Model& model, const VersionModel* versions, std::vector<StepId> run,
+    const std::function<bool(const State&, std::span<const std::uint64_t>)>& shows) {
+  State state;
+  std::vector<std::uint64_t> words;
+  const auto still_shows = [&](const std::vector<StepId>& candidate) {
+    state.assign(model.chains(), 0);
+    words.assign(versions == nullptr ? 0 : versions->words, 0);
+    for (StepId step : candidate) {
+      const ChainId chain = model.chain_of_step[step];
+      if (state[chain] != model.digit_of_step(step) || !is_enabled(model, state, step))
+        return false;
+      ++state[chain];
+      if (versions != nullptr) apply(*versions, step, words);
+    }
+    return shows(state, words);
+  };
+  for (bool is_shorter = run.size() <= kMaxShortened; is_shorter;) {
+    is_shorter = false;
+    for (std::size_t i = run.size(); i-- > 0;) {
+      std::vector<StepId> candidate = run;
+      candidate.erase(candidate.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!still_shows(candidate)) continue;
+      run = std::move(candidate);
+      is_shorter = true;
+    }
+  }
   return run;
 }
 

@@ -1,6 +1,7 @@
 // sim/witness.h -- runs that lead where a search has been.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,13 @@ std::vector<StepId> run_to(const Model& model, const State& state, const Version
 /// logarithms of their lengths times that of a run.
 std::optional<std::vector<StepId>> minimal_run(const Model& model, const State& bound, StepId step,
                                                const Check& keep);
+
+/// `run` without the steps that can go while `shows` still holds of where it leads: digits, and
+/// version words if there are `versions`. Time: a run and a call of `shows` for each chain and
+/// step.
+std::vector<StepId> shortened(
+    const Model& model, const VersionModel* versions, std::vector<StepId> run,
+    const std::function<bool(const State&, std::span<const std::uint64_t>)>& shows);
 
 /// The steps in the words of a Finding.
 std::vector<Step> to_steps(const Program& program, const Model& model, std::span<const StepId> run);

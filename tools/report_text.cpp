@@ -251,7 +251,7 @@ std::string notes_of(const Plan& plan, const Finding& finding, const std::string
 
 /// "2,300,000".
 std::string grouped(std::string digits) {
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 

@@ -46,6 +46,10 @@ void add_search_options(CLI::App& app, SimulateArguments& arguments) {
       ->type_name("none|sleep|classes")
       ->default_str("none")
       ->take_last();
+  app.add_option("--threads", options.threads, "Cores to use; 0 is all. The result is the same")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1024}))
+      ->type_name("N")
+      ->capture_default_str();
   app.add_option("--symbol", arguments.symbols, "Look at this value of a symbol only")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);

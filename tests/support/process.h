@@ -42,6 +42,8 @@ class Sandbox {
     std::filesystem::remove_all(folder_, ignored);
   }
 
+  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
+
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
