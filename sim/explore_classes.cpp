@@ -1,18 +1,20 @@
 // One run for all: exact search of models that consume no semaphore.
 //
 // Problem: which checks can fire at all? Idea: needs are monotone, so that the union of two
-// reachable sets of instants is reachable. A check fires in some state iff (a) its step is possible
-// while the watched chain is held back at the end of the range, and (b) the watched chain gets to
-// the beginning of the range while the step is held back: the union of the two runs is that state.
-// One run tells most of it. It keeps for every step how far each chain must have come before (a
-// vector clock; exact where needs are thresholds): (a) and (b) compare two digits of it. Only where
-// a counted need has a say, a second run holds the chain back.
-// For race-free plans all runs are one Mazurkiewicz class, and this explores it once, with no run
-// that ends early; an order that can be turned round is reported as a race, and then nothing is
-// asked of the bytes in question.
+// reachable sets of instants is reachable. One run that does all it can tells most of it. Where it
+// takes the step of a check after the watched chain has come into the range, the check can fire iff
+// the step is possible while that chain is held back at the end of the range. Where it takes the
+// step before, nothing need be asked: the order the other way round shows in a check on the other
+// side (of two that race, each watches the other; likewise an access and its free).
+// Whether a step is possible without another one follows from how far each chain must have come
+// before it, kept for every step of the run (a vector clock; exact where needs are thresholds).
+// Only where a counted need has a say, a second run holds the chain back. For race-free plans all
+// runs are one Mazurkiewicz class, and this explores it once, with no run that ends early; an order
+// that can be turned round is reported as a race, and then nothing is asked of the bytes in
+// question.
 //
-// Example: w and u on two queues, no event. No step of w is before u starts, nor the other way
-// round: so both can be open at once. Cost: steps times chains; with counted needs, chains times
+// Example: w and u on two queues, no event. The run takes w, then u; no step of w is needed before
+// u starts: so both can be open at once. Cost: steps times chains; with counted needs, chains times
 // (steps plus needs). Clocks: Mattern, Virtual Time and Global States of Distributed Systems
 // (1989). Tested by tests/unit/sim/explore_test.cpp.
 #include <algorithm>
@@ -126,34 +128,44 @@ class Clocks {
   std::vector<std::uint8_t> counted_;  ///< By step.
 };
 
-/// A check, and where it belongs.
+/// A check of a step that the run takes after the watched chain has come into the range.
 struct Question {
   StepId step = 0;
   const Check* check = nullptr;
-  bool step_is_possible = false;  ///< (a)
-  bool range_is_reached = false;  ///< (b)
+  bool is_possible = false;  ///< The step, with the watched chain held back at the range's end.
 };
 
 class ClassSearch {
  public:
-  ClassSearch(const Model& model, Budget& budget) : model_(model), budget_(budget) {}
+  ClassSearch(const Model& model, const Budget& budget)
+      : model_(model), budget_(budget), counted_(model.chains()) {}
 
   Search run() {
     Clocks clocks(model_);
     HeldBack free(model_);
-    execute(free, [&](StepId step) { clocks.take(step); });
+    execute(free, [&](StepId step) {
+      clocks.take(step);
+      for (const Check& check : model_.checks_of(step)) {
+        const bool is_own = check.chain == model_.chain_of_step[step];
+        if (!is_own && free.state()[check.chain] < check.from) continue;
+        const bool is_possible =
+            is_own || free.state()[check.chain] <= check.to ||
+            (!clocks.is_counted(step) && clocks.before(step, check.chain) <= check.to);
+        questions_.push_back({step, &check, is_possible});
+      }
+    });
     search_.runs = 1;
     ++search_.states;
-    end_ = free.state();
-    const CommandId blocked = first_incomplete(model_, end_);
+    const CommandId blocked = first_incomplete(model_, free.state());
     search_.reaches_end = blocked == kNone<CommandId>;
-    if (!search_.reaches_end) search_.deadlocks.push_back({end_, blocked});
+    if (!search_.reaches_end) search_.deadlocks.push_back({free.state(), blocked, {}});
 
-    by_watched_.resize(model_.chains());
-    by_step_.resize(model_.chains());
-    ask(clocks);
+    for (Question& question : questions_) {
+      if (question.is_possible || !clocks.is_counted(question.step)) continue;
+      counted_[question.check->chain].push_back(&question);
+    }
     for (ChainId chain = 0; chain < model_.chains() && search_.stopped.empty(); ++chain) {
-      hold_back(chain);
+      if (!counted_[chain].empty()) hold_back(chain);
     }
     collect();
     return std::move(search_);
@@ -171,88 +183,41 @@ class ClassSearch {
     if (search_.states > budget_.states) search_.stopped = "states";
   }
 
-  /// Answers from the clocks; what they do not tell is left for runs that hold a chain back.
-  void ask(const Clocks& clocks) {
-    for (StepId step = 0; step < model_.steps(); ++step) {
-      const ChainId own = model_.chain_of_step[step];
-      const Digit digit = model_.digit_of_step(step);
-      if (end_[own] <= digit) continue;
-      for (const Check& check : model_.checks_of(step)) {
-        if (end_[check.chain] < check.from) continue;
-        questions_.push_back({step, &check});
-        Question& question = questions_.back();
-        if (check.chain == own || check.to == model_.last[check.chain]) {
-          question.step_is_possible = true;
-        } else if (!clocks.is_counted(step)) {
-          question.step_is_possible = clocks.before(step, check.chain) <= check.to;
-        }
-        if (check.chain == own || check.from == 0) {
-          question.range_is_reached = true;
-        } else if (const StepId last = model_.first_step[check.chain] + check.from - 1U;
-                   !clocks.is_counted(last)) {
-          question.range_is_reached = clocks.before(last, own) <= digit;
-        }
-      }
-    }
-    for (Question& question : questions_) {
-      const Check& check = *question.check;
-      const ChainId own = model_.chain_of_step[question.step];
-      if (!question.step_is_possible && clocks.is_counted(question.step)) {
-        by_watched_[check.chain].push_back(&question);
-      }
-      if (!question.range_is_reached &&
-          clocks.is_counted(model_.first_step[check.chain] + check.from - 1U)) {
-        by_step_[own].push_back(&question);
-      }
-    }
-  }
-
-  /// Answers what the runs say that hold back `chain`, at one digit after the other.
+  /// Answers what runs say that hold back `chain`, at one digit after the other.
   void hold_back(ChainId chain) {
-    std::vector<Question*>& watching = by_watched_[chain];
-    std::vector<Question*>& stepping = by_step_[chain];
-    if (watching.empty() && stepping.empty()) return;
-    std::ranges::sort(watching, {}, [](const Question* q) { return q->check->to; });
-    std::ranges::sort(stepping, {}, &Question::step);
+    std::vector<Question*>& questions = counted_[chain];
+    std::ranges::sort(questions, {}, [](const Question* q) { return q->check->to; });
     HeldBack held(model_);
-    auto watched = watching.begin();
-    auto stepped = stepping.begin();
-    for (Digit digit = 0; watched != watching.end() || stepped != stepping.end(); ++digit) {
+    for (auto question = questions.begin(); question != questions.end();) {
+      const Digit digit = (*question)->check->to;
       held.hold(chain, digit);
       execute(held, [](StepId) {});
-      for (; watched != watching.end() && (*watched)->check->to == digit; ++watched) {
-        const StepId step = (*watched)->step;
+      for (; question != questions.end() && (*question)->check->to == digit; ++question) {
+        const StepId step = (*question)->step;
         const Digit reached = held.state()[model_.chain_of_step[step]];
-        (*watched)->step_is_possible = reached > model_.digit_of_step(step);
-      }
-      for (; stepped != stepping.end() && model_.digit_of_step((*stepped)->step) == digit;
-           ++stepped) {
-        const Check& check = *(*stepped)->check;
-        (*stepped)->range_is_reached = held.state()[check.chain] >= check.from;
+        (*question)->is_possible = reached > model_.digit_of_step(step);
       }
     }
   }
 
   void collect() {
+    std::ranges::stable_sort(questions_, {}, &Question::step);
     std::vector<std::uint8_t> found(model_.suspects.size(), 0);
     for (const Question& question : questions_) {
       const Check& check = *question.check;
-      if (!question.step_is_possible || !question.range_is_reached) continue;
-      if (found[check.suspect] != 0) continue;
+      if (!question.is_possible || found[check.suspect] != 0) continue;
       found[check.suspect] = 1;
       State bound = model_.last;
       bound[check.chain] = check.to;
       bound[model_.chain_of_step[question.step]] = model_.digit_of_step(question.step);
-      search_.hits.push_back({check.suspect, std::move(bound), question.step});
+      search_.hits.push_back({check.suspect, std::move(bound), question.step, {}});
     }
   }
 
   const Model& model_;
-  Budget& budget_;
-  State end_;  ///< Of the run that does everything it can.
+  const Budget& budget_;
   std::vector<Question> questions_;
-  std::vector<std::vector<Question*>> by_watched_;  ///< By chain: (a) is open.
-  std::vector<std::vector<Question*>> by_step_;     ///< By chain: (b) is open.
+  std::vector<std::vector<Question*>> counted_;  ///< By watched chain: what the clocks do not tell.
   Search search_;
 };
 

@@ -111,6 +111,7 @@ class Finder {
   }
 
   void check_end(const EndRead& read) {
+    if (map_.footprints[read.footprint].empty()) return;
     const StorageId storage = plan_.tensors[read.tensor].storage;
     const std::vector<CommandId>& all = bracket(storage, read.instance);
     auto open = all.end();

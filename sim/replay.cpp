@@ -113,7 +113,7 @@ class Attempt {
   void look_at_start(const Execution& execution, CommandId c) {
     if (finding_.rule == Rule::kLifetime) {
       look_for_lifetime(execution, c);
-    } else if (memory_ && is_named(c)) {
+    } else if (memory_ && finding_.rule != Rule::kBoundary && is_named(c)) {
       for (const Touch& touch : map_.touches_of(c)) {
         if (touch.kind != TouchKind::kRead) continue;
         for (CellId cell : map_.footprints[touch.footprint]) {

@@ -18,7 +18,8 @@ using State = std::vector<Digit>;  ///< One digit per chain.
 
 /// What all searches of one `simulate` may spend together. Cores at work only read it.
 struct Budget {
-  std::size_t threads = 1;   ///< Cores to use where it pays, >= 1. Results do not depend on it.
+  std::size_t threads = 1;   ///< Cores to use where it pays, >= 1. No search that comes to its end
+                             ///< depends on it.
   std::uint64_t states = 0;  ///< Left.
   std::uint64_t bytes = 0;   ///< That a search may hold at a time.
   std::optional<std::chrono::steady_clock::time_point> deadline;

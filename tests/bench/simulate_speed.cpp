@@ -1,8 +1,8 @@
 // simulate_speed [--repeat N] -- how fast the simulator searches, on plans of known size.
 //
 // A line each: plan, reduction, verdict, states, transitions, runs, milliseconds (the best of N),
-// states a second. `simulate_speed --promela DIR` writes the same plans as Promela instead (one
-// file each), for tests/bench/simulate_spin, which runs SPIN on them.
+// states a second. `simulate_speed --export DIR` writes the same plans instead, as X.json and as
+// X.pml (Promela) for tests/bench/simulate_spin, which runs SPIN on them.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 #include "plan/builder.h"
 #include "plan/reader.h"
+#include "plan/writer.h"
 #include "sim/simulate.h"
 #include "tests/bench/plan_generator.h"
 
@@ -147,14 +148,16 @@ std::string promela(const Grid& grid) {
   return out;
 }
 
-int write_promela(const std::string& folder) {
+int write_plans(const std::string& folder) {
   for (const Grid& grid : grids()) {
     std::string file = grid.name;
     std::erase(file, ',');
     std::ranges::replace(file, ' ', '-');
     std::ofstream out(folder + "/" + file + ".pml");
     out << promela(grid);
-    if (!out) {
+    const std::string problem =
+        replace_file(folder + "/" + file + ".json", write_plan(plan_of(grid)));
+    if (!out || !problem.empty()) {
       std::fprintf(stderr, "simulate_speed: cannot write to %s\n", folder.c_str());
       return 2;
     }
@@ -216,10 +219,10 @@ int measure_all(int repeat) {
 
 int main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "--promela" && argc == 3) return memverify::write_promela(argv[2]);
+  if (first == "--export" && argc == 3) return memverify::write_plans(argv[2]);
   if (first == "--repeat" && argc == 3)
     return memverify::measure_all(std::max(1, std::atoi(argv[2])));
   if (argc == 1) return memverify::measure_all(1);
-  std::fputs("usage: simulate_speed [--repeat N | --promela DIR]\n", stderr);
+  std::fputs("usage: simulate_speed [--repeat N | --export DIR]\n", stderr);
   return 2;
 }
