@@ -12,6 +12,9 @@ bool has_completion_to_track(OpKind kind) {
          kind == OpKind::kFree;
 }
 
+/// Of order statistics, some seconds of them.
+constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 26;
+
 bool is_counted_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
 
 }  // namespace
@@ -39,7 +42,8 @@ void ClockBuilder::build() {
     do {
       begin_pass();
       for (Cmd cmd : walk_.order) place(cmd, Use::kAll);
-    } while (!same_clocks());
+    } while (work_ < kMaxWork && !same_clocks());
+    order_.known_ = work_ < kMaxWork;
   }
   order_.clocks_ = std::move(now_);
 }
@@ -57,6 +61,7 @@ void ClockBuilder::begin_pass() {
 }
 
 void ClockBuilder::place(Cmd cmd, Use use) {
+  if (work_ >= kMaxWork) return;  // All is lost.
   const Instance& instance = program_.instances[cmd];
   place_start(cmd, instance, use);
   if (use == Use::kNone) choose_chain(cmd, instance);

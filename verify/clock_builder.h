@@ -35,6 +35,12 @@ class ClockBuilder {
     Stamp stamp;
     std::int64_t weight = 1;
   };
+  /// An item needs the first `length` commands of `chain`.
+  struct Voice {
+    std::uint32_t chain;
+    std::uint32_t length;
+    std::int64_t weight;
+  };
   /// Signals of one semaphore from one queue, in the order of the queue if that completes in order.
   struct SignalGroup {
     bool in_order = false;
@@ -73,6 +79,7 @@ class ClockBuilder {
   std::uint32_t value(const Stamp& stamp, std::size_t queue) const;
   std::uint32_t chain_value(const Stamp& stamp, std::uint32_t chain) const;
   std::vector<std::uint32_t> chains_in(std::span<const Weighted> items) const;
+  std::vector<Voice> voices_of(std::span<const Weighted> items) const;
   void group_signals();
   bool same_clocks() const;
 
@@ -89,6 +96,8 @@ class ClockBuilder {
   std::vector<std::vector<SignalGroup>> signal_groups_;  ///< By semaphore.
   using Idle = std::pair<std::uint32_t, std::uint32_t>;  ///< (op_end, chain).
   std::vector<std::priority_queue<Idle, std::vector<Idle>, std::greater<>>> idle_;  ///< By queue.
+
+  std::uint64_t work_ = 0;  ///< Values that order statistics were taken of.
 
   std::uint32_t base_ = 0;
   bool frozen_ = true;

@@ -7,7 +7,8 @@
 //   value at which the signals, taken in order of that component, reach it. On a serial queue later
 //   signals need more of everything, so only the shortest sufficient prefix counts (timeline: the
 //   first that reaches the value).
-// Cost: O(signals log signals) a component; see join_outstanding for queues.
+// Cost: O(signals log signals) a queue, and for chains that in the entries of the signals' clocks;
+//   see join_outstanding for queues.
 // Tested by tests/unit/verify/order_test.cpp against the definition.
 #include <algorithm>
 #include <limits>
@@ -108,6 +109,7 @@ void ClockBuilder::join_order_statistic(std::span<const Weighted> items, std::in
   }
   std::vector<std::pair<std::uint32_t, std::int64_t>> values;
   const auto statistic = [&](auto&& value_of) {
+    work_ += items.size();
     values.clear();
     for (const Weighted& item : items) values.emplace_back(value_of(item.stamp), item.weight);
     std::ranges::sort(values);
@@ -122,9 +124,52 @@ void ClockBuilder::join_order_statistic(std::span<const Weighted> items, std::in
   for (std::size_t q = 0; q < width_; ++q) {
     dense_[q] = std::max(dense_[q], statistic([&](const Stamp& s) { return value(s, q); }));
   }
-  for (std::uint32_t chain : chains_in(items)) {
-    raise(chain, statistic([&](const Stamp& s) { return chain_value(s, chain); }));
+  // Few items say anything of a chain, unless they have joined prefixes of its queue.
+  std::vector<std::uint8_t> joined(width_, 0);
+  for (std::size_t q = 0; q < width_; ++q) {
+    joined[q] = std::ranges::any_of(
+        items, [&](const Weighted& item) { return item.stamp.clocks->at(item.stamp.row, q) != 0; });
   }
+  std::vector<Voice> voices = voices_of(items);
+  work_ += voices.size();
+  std::int64_t total = 0;
+  for (const Weighted& item : items) total += item.weight;
+  for (auto voice = voices.begin(); voice != voices.end();) {
+    const std::uint32_t chain = voice->chain;
+    const auto end =
+        std::find_if(voice, voices.end(), [&](const Voice& other) { return other.chain != chain; });
+    if (joined[index(order_.chains_.queue(chain))] != 0) {
+      raise(chain, statistic([&](const Stamp& s) { return chain_value(s, chain); }));
+    } else {
+      std::int64_t sum = total;  // Of the items that do not need the chain, to begin with.
+      for (auto each = voice; each != end; ++each) sum -= each->weight;
+      std::uint32_t length = 0;
+      for (auto each = voice; each != end && sum < need; ++each) {
+        sum += each->weight;
+        length = each->length;
+      }
+      raise(chain, length);
+    }
+    voice = end;
+  }
+}
+
+/// What the items' own lists say of chains, by chain and length.
+std::vector<ClockBuilder::Voice> ClockBuilder::voices_of(std::span<const Weighted> items) const {
+  std::vector<Voice> voices;
+  for (const Weighted& item : items) {
+    const Stamp& stamp = item.stamp;
+    const Clocks::Row& row = stamp.clocks->rows[stamp.row];
+    for (std::size_t k = row.sparse_begin; k < row.sparse_end; ++k) {
+      const auto [chain, length] = stamp.clocks->sparse[k];
+      if (chain != stamp.chain) voices.push_back({chain, length, item.weight});
+    }
+    if (stamp.chain != kNoChain && !order_.chains_.is_queue(stamp.chain)) {
+      voices.push_back({stamp.chain, chain_value(stamp, stamp.chain), item.weight});
+    }
+  }
+  std::ranges::sort(voices, {}, [](const Voice& v) { return std::pair(v.chain, v.length); });
+  return voices;
 }
 
 // At most `missing` of the first `ops` ops of an issue or none queue are incomplete. The k-th

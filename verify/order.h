@@ -97,6 +97,8 @@ class Order {
   std::uint32_t completed(Cmd cmd, std::uint32_t chain) const;
 
   std::size_t rows() const { return clocks_.rows.size(); }
+  /// False: the waits for counts took too much work, and `before` says nothing.
+  bool is_known() const { return known_; }
 
  private:
   friend class ClockBuilder;
@@ -104,6 +106,7 @@ class Order {
   Clocks clocks_;
   Chains chains_;
   std::vector<std::uint32_t> chain_, position_;  ///< By Cmd.
+  bool known_ = true;
 };
 
 }  // namespace memverify

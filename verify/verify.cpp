@@ -180,6 +180,14 @@ class Verifier {
     const Walk run = walk(program);
     const Order order(program, run);
     const std::optional<Footprints> footprints = regions.get();
+    if (!order.is_known()) {
+      findings_.add_not_proven(
+          "So many commands without an order of their own signal what others count that their "
+          "order "
+          "takes too long to find.",
+          "let serial queues signal, or wait for events");
+      return;
+    }
     if (!footprints) {
       findings_.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
                                    " contiguous runs of bytes, the limit.",
