@@ -8,6 +8,7 @@
 namespace memverify::sim {
 namespace {
 
+constexpr std::int64_t kMostIterations = 1'000'000;
 constexpr std::int64_t kTriedWithoutMax = 3;  ///< Values of a symbol that has no bound.
 
 /// `a * b`, at most `limit` + 1.
@@ -23,6 +24,12 @@ Cases::Cases(const Plan& plan, const SimOptions& options) : plan_(plan) {
   if (!plan.iterations) {
     left_out_ = "the number of iterations has no bound: only the first " +
                 std::to_string(iterations_) + " were looked at";
+  }
+  if (iterations_ > kMostIterations) {
+    left_out_ = "it has " + std::to_string(iterations_) + " iterations, more than " +
+                std::to_string(kMostIterations);
+    valuations_ = 0;
+    return;
   }
   list_symbols(options);
   list_conditions(options);

@@ -13,7 +13,8 @@ namespace memverify::sim {
 
 /// All combinations of symbol values and condition values, symbols in the outer loop. When they are
 /// more than the options allow, or a symbol has no bound, only the corners: every symbol least and
-/// greatest (or the first few), all conditions false or all true.
+/// greatest (or the first few), all conditions false or all true; none at all of a plan with more
+/// than 10^6 iterations.
 class Cases {
  public:
   Cases(const Plan& plan, const SimOptions& options);

@@ -30,24 +30,28 @@ constexpr std::size_t kMostClockDigits = std::size_t{1} << 27;  ///< 256 MB of t
 class HeldBack {
  public:
   explicit HeldBack(const Model& model)
-      : model_(model), state_(model.chains(), 0), bound_(model.last), watchers_(model.chains()) {
-    for (ChainId chain = 0; chain < model.chains(); ++chain) ready_.push_back(chain);
+      : model_(model), state_(model.chains(), 0), bound_(model.last), watchers_(model.chains()) {}
+
+  void hold(ChainId chain, Digit digit) { bound_[chain] = digit; }
+
+  /// Takes `step` over from another run that kept the bounds.
+  void take_over(StepId step) {
+    Digit& digit = state_[model_.chain_of_step[step]];
+    digit = std::max(digit, static_cast<Digit>(model_.digit_of_step(step) + 1));
   }
 
-  void hold(ChainId chain, Digit digit) {
-    bound_[chain] = digit;
-    ready_.push_back(chain);
-  }
-
-  /// Calls took(step) after each step.
-  template <typename Took>
-  void run(const Took& took) {
+  /// Calls goes_on(step) after each step, and ends where that is false.
+  template <typename GoesOn>
+  void run(const GoesOn& goes_on) {
+    for (auto& watchers : watchers_) watchers.clear();
+    ready_.clear();
+    for (ChainId chain = 0; chain < model_.chains(); ++chain) ready_.push_back(chain);
     while (!ready_.empty()) {
       const ChainId chain = ready_.back();
       ready_.pop_back();
       const Digit before = state_[chain];
       while (state_[chain] < bound_[chain] && can_advance(chain)) {
-        took(model_.first_step[chain] + state_[chain]++);
+        if (!goes_on(model_.first_step[chain] + state_[chain]++)) return;
       }
       if (state_[chain] == before) continue;
       ready_.insert(ready_.end(), watchers_[chain].begin(), watchers_[chain].end());
@@ -144,6 +148,7 @@ class ClassSearch {
     Clocks clocks(model_);
     HeldBack free(model_);
     execute(free, [&](StepId step) {
+      order_.push_back(step);
       clocks.take(step);
       for (const Check& check : model_.checks_of(step)) {
         const bool is_own = check.chain == model_.chain_of_step[step];
@@ -153,6 +158,7 @@ class ClassSearch {
             (!clocks.is_counted(step) && clocks.before(step, check.chain) <= check.to);
         questions_.push_back({step, &check, is_possible});
       }
+      return true;
     });
     search_.runs = 1;
     ++search_.states;
@@ -172,31 +178,44 @@ class ClassSearch {
   }
 
  private:
-  template <typename Took>
-  void execute(HeldBack& run, const Took& took) {
+  template <typename GoesOn>
+  void execute(HeldBack& run, const GoesOn& goes_on) {
     run.run([&](StepId step) {
-      took(step);
       ++search_.transitions;
       ++search_.states;
+      return goes_on(step);
     });
     if (budget_.is_late()) search_.stopped = "time";
     if (search_.states > budget_.states) search_.stopped = "states";
   }
 
-  /// Answers what runs say that hold back `chain`, at one digit after the other.
+  /// Answers what runs say that hold back `chain`, at one digit after the other. Each goes on from
+  /// where the first run was when it took the chain further, until nothing more is to be asked.
   void hold_back(ChainId chain) {
     std::vector<Question*>& questions = counted_[chain];
     std::ranges::sort(questions, {}, [](const Question* q) { return q->check->to; });
     HeldBack held(model_);
+    auto taken_over = order_.begin();
+    std::vector<Question*> open;
     for (auto question = questions.begin(); question != questions.end();) {
       const Digit digit = (*question)->check->to;
       held.hold(chain, digit);
-      execute(held, [](StepId) {});
+      while (*taken_over != model_.first_step[chain] + digit) held.take_over(*taken_over++);
+      open.clear();
       for (; question != questions.end() && (*question)->check->to == digit; ++question) {
         const StepId step = (*question)->step;
         const Digit reached = held.state()[model_.chain_of_step[step]];
         (*question)->is_possible = reached > model_.digit_of_step(step);
+        if (!(*question)->is_possible) open.push_back(*question);
       }
+      if (open.empty()) continue;
+      execute(held, [&](StepId step) {
+        std::erase_if(open, [&](Question* asked) {
+          asked->is_possible |= asked->step == step;
+          return asked->step == step;
+        });
+        return !open.empty();
+      });
     }
   }
 
@@ -216,6 +235,7 @@ class ClassSearch {
 
   const Model& model_;
   const Budget& budget_;
+  std::vector<StepId> order_;  ///< Of the first run.
   std::vector<Question> questions_;
   std::vector<std::vector<Question*>> counted_;  ///< By watched chain: what the clocks do not tell.
   Search search_;

@@ -47,10 +47,10 @@ struct CountNeed {
   std::int64_t value = 0;
 };
 
-/// A check with from > 0 has a mirror on the other side: whichever of the two commands starts first,
-/// the start of the other looks at it.
-/// A fault shows when the step is taken while the digit of `chain` lies in [from, to]. The range of
-/// one that watches the chain of its own step holds that step's digit.
+/// A check with from > 0 has a mirror on the other side: whichever of the two commands starts
+/// first, the start of the other looks at it. A fault shows when the step is taken while the digit
+/// of `chain` lies in [from, to]. The range of one that watches the chain of its own step holds
+/// that step's digit.
 struct Check {
   ChainId chain = 0;
   Digit from = 0;

@@ -50,7 +50,7 @@ class Builder {
     }
     if (!make_commands())
       return Diagnostic{.id = "program.size",
-                        .message = "the plan unrolls to more than 2^31 command instances"};
+                        .message = "the plan unrolls to more than 2^23 command instances"};
     for (CommandId c : all()) add_needs(c);
     close();
     if (error_) return *error_;
@@ -72,11 +72,10 @@ class Builder {
   IdRange<CommandId> all() const { return memverify::ids(program_.commands); }
 
   bool make_commands() {
-    const std::size_t total = static_cast<std::size_t>(settled_.unrolled) * plan_.ops.size();
-    if (!plan_.ops.empty() &&
-        static_cast<std::size_t>(settled_.unrolled) > (std::size_t{1} << 31) / plan_.ops.size()) {
-      return false;
-    }
+    constexpr std::size_t kMost = std::size_t{1} << 23;
+    const auto iterations = static_cast<std::size_t>(settled_.unrolled);
+    if (!plan_.ops.empty() && iterations > kMost / plan_.ops.size()) return false;
+    const std::size_t total = iterations * plan_.ops.size();
     program_.ids.assign(total, kNone<CommandId>);
     program_.commands.reserve(total);
     std::size_t at = 0;

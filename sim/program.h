@@ -154,7 +154,7 @@ bool is_dropped(const Plan& plan, const Case& settled, OpId op, std::int64_t ite
 
 /// Errors: "expr.overflow" when a semaphore value, `pending` or `outstanding` does not fit 64 bits,
 /// "expr.negative" when one of the last two is below 0 (without a pointer; the message names the
-/// op); "program.size" when there are more than 2^31 instances. Cost: linear in the instances,
+/// op); "program.size" when there are more than 2^23 instances. Cost: linear in the instances,
 /// their accesses aside, and in the needs (a few per command).
 Result<Program> make_program(const Plan& plan, const Case& settled);
 

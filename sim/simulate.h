@@ -15,7 +15,7 @@
 
 namespace memverify {
 
-/// Where a search stands; given to SimOptions::progress about ten times a second.
+/// Where a search stands; given to SimOptions::progress.
 struct SimProgress {
   std::uint64_t cases_done = 0;  ///< Of `cases`.
   std::uint64_t cases = 0;
@@ -49,7 +49,7 @@ struct SimOptions {
 
   std::uint64_t max_counted_states = 2'000'000;  ///< Cases with more are not counted.
   std::function<void(const SimProgress&)>
-      progress;  ///< Called about ten times a second; may be empty.
+      progress;  ///< Called now and then, at most ten times a second; may be empty.
 
   /// Values of bytes are part of every state, even where they follow from the positions (no
   /// semaphore is consumed). Slower, same findings: it checks the argument of sim/reads.h.

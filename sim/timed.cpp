@@ -226,6 +226,7 @@ class TimedSimulation {
     sim_options.unbounded_iterations = options_.unbounded_iterations;
     const Cases cases(plan_, sim_options);
     result_.all &= cases.left_out().empty();
+    if (cases.valuations() == 0) result_.error = cases.left_out();
     for (std::uint64_t v = 0; v < cases.valuations(); ++v) {
       const auto layout = Layout::make(plan_, cases.valuation(v));
       if (!layout.ok()) {

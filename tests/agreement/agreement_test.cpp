@@ -170,7 +170,7 @@ class Simulators {
 
   void expect_less_and_less() const {
     EXPECT_LT(transitions_[1], transitions_[0]);
-    EXPECT_LT(transitions_[2], transitions_[0]);
+    EXPECT_LT(transitions_[2], transitions_[1]);
     std::cout << "transitions: none " << transitions_[0] << ", sleep " << transitions_[1]
               << ", classes " << transitions_[2] << "\n";
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -141,6 +142,39 @@ TEST_P(Corpus, ValuesInTheStateChangeNothing) {
     EXPECT_EQ(summary(plan, plain), summary(plan, tracked));
     EXPECT_GE(tracked_stats.states, stats.states);
   }
+}
+
+std::string rules_and_ops(const Plan& plan, const EngineResult& result) {
+  std::string text(name(result.verdict));
+  for (const Finding& finding : result.findings) {
+    text += "\n  " + std::string(info(finding.rule).id);
+    for (OpId op : finding.ops) text += " " + std::string(plan.ops[op].name);
+  }
+  return text;
+}
+
+TEST_P(Corpus, ReductionsFindTheSameWithLess) {
+  std::array<std::uint64_t, 3> transitions{};
+  for (const auto& path : plans_of(GetParam())) {
+    SCOPED_TRACE(path.filename().string());
+    const Result<Plan> read = read_plan_file(path.string());
+    if (!read.ok()) continue;
+    std::array<std::string, 3> found;
+    std::array<SimStats, 3> stats;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto reduction = static_cast<Reduction>(i);
+      found[i] = rules_and_ops(
+          read.value(),
+          simulate(read.value(), {.reduction = reduction, .max_states = kMaxStates}, stats[i]));
+    }
+    if (!stats[0].stopped.empty()) continue;
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(found[i], found[0]);
+      transitions[i] += stats[i].transitions;
+    }
+  }
+  EXPECT_LT(transitions[1], transitions[0]);
+  EXPECT_LT(transitions[2], transitions[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Folders, Corpus, testing::Values("bugs", "format", "peers"),

@@ -157,6 +157,15 @@ TEST(Witness, HasNoStepThatCanGo) {
   EXPECT_GT(looked_at, 1000);
 }
 
+TEST(Limits, EndAPlanOfTooManyIterationsBeforeItIsUnrolled) {
+  PlanBuilder b = sim_test::start_plan({"q"}, {{"X", 0}});
+  b.set_iterations(std::int64_t{1'000'000'000});
+  b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "X"}}});
+  SimStats stats;
+  EXPECT_EQ(simulate(built(std::move(b)), {}, stats).verdict, Verdict::kUnknown);
+  EXPECT_FALSE(stats.exhaustive);
+}
+
 TEST(Random, ShowsWrongVersionsWithTheRunThatMetThem) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Plan plan = random_plan(seed);
