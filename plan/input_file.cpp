@@ -58,6 +58,9 @@ Result<InputFile> InputFile::open(const std::string& path) {
     return failure("file.read", path, std::string("cannot read the file: ") + std::strerror(errno));
   }
   if (S_ISDIR(status.st_mode)) return failure("file.read", path, "this is a directory, not a file");
+  if (S_ISCHR(status.st_mode) && !is_stdin && ::isatty(file.fd) == 0) {  // Some never end.
+    return failure("file.read", path, "this is a device, not a file");
+  }
 
   InputFile input;
   // Files that say they are empty may not be (/proc); standard input may have been read in part.

@@ -20,8 +20,6 @@ bool on_queue(const Plan& plan, const Op& op, QueueId queue) {
   return op.queue == queue;
 }
 
-bool always_runs(const Op& op) { return op.when.empty() && op.runs == Runs::kAlways; }
-
 /// What the start of `id` waits for by its own fields.
 std::vector<std::string> own_gates(const Plan& plan, OpId id, std::int64_t iteration) {
   std::vector<std::string> gates;
@@ -58,7 +56,9 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
       gates.insert(gates.end(), waited.begin(), waited.end());
       continue;
     }
-    const std::string who = quoted(op.name) + (earlier_iteration ? " of the iteration before" : "");
+    const std::string who = quoted(op.name) +
+                            (earlier_iteration ? " of the iteration before" : "") +
+                            (always_runs(op) ? "" : " (where it runs)");
     if (op.kind == OpKind::kBarrier) {
       gates.push_back("barrier " + who);
       continue;
@@ -67,10 +67,12 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
       case QueueOrder::kSerial:
       case QueueOrder::kHost:
         gates.push_back(who + (earlier_iteration ? "" : " before it") + on);
-        return;
+        if (always_runs(op)) return;
+        break;
       case QueueOrder::kIssue:
         gates.push_back("the start (not the completion) of " + who + on);
-        return;
+        if (always_runs(op)) return;
+        break;
       case QueueOrder::kNone:
         break;
     }
@@ -154,8 +156,8 @@ std::string other_bytes(const Plan& plan, const Finding& finding, std::int64_t d
   const StorageId storage = plan.tensors[first].storage;
   if (distance == 0 || finding.rule == Rule::kRaw || storage == kNone<StorageId>) return "";
   const std::uint32_t slots = plan.storages[storage].slots.size();
-  return "; or give storage " + quoted(plan.storages[storage].name) + " more than " +
-         counted(slots, "slot");
+  return "; or give storage " + quoted(plan.storages[storage].name) +
+         " a slot for each iteration that may be under way (it has " + std::to_string(slots) + ")";
 }
 
 }  // namespace

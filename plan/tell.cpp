@@ -13,6 +13,13 @@ std::int64_t Tell::iteration(std::size_t i) const {
 }
 
 TensorId Tell::tensor(std::size_t i) const {
+  if (finding.ops.size() == 2 && finding.tensors.size() == 1) {
+    // One of the two clobbers a pool's bytes, or is an alloc or free.
+    const auto uses_it = [&](const Access& a) { return a.tensor == finding.tensors[0]; };
+    const bool first_does =
+        std::ranges::any_of(plan.accesses_of(plan.ops[finding.ops[0]]), uses_it);
+    return i == (first_does ? 0U : 1U) ? finding.tensors[0] : kNone<TensorId>;
+  }
   return i < finding.tensors.size() ? finding.tensors[i] : kNone<TensorId>;
 }
 

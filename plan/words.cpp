@@ -151,12 +151,14 @@ std::string wait_words(const Plan& plan, OpId op, const Wait& wait) {
       const OpId record = bound_record(plan, op, wait.event, &before);
       if (record == kNone<OpId>) return event + ", which nothing recorded before";
       return event + ", recorded by " + quoted(plan.ops[record].name) +
-             (before ? " of the iteration before" : "");
+             (before ? " of the iteration before" : "") +
+             (always_runs(plan.ops[record]) ? "" : " (where it runs)");
     }
     case WaitKind::kSemaphore:
       return "semaphore " + quoted(plan.semaphores[wait.semaphore].name) + " to reach " + value();
     case WaitKind::kPending:
-      return "all but the last " + value() + " ops of " + queue();
+      if (value() == "0") return "every op of " + queue();
+      return "all ops of " + queue() + " but the last" + (value() == "1" ? "" : " " + value());
     case WaitKind::kOutstanding:
       return "at most " + value() + " incomplete ops on " + queue();
     case WaitKind::kQueue:

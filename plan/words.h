@@ -14,6 +14,8 @@ namespace memverify {
 /// A name between backquotes, with control characters as \xNN (names come from the user's file and
 /// end up on terminals).
 std::string quoted(std::string_view name);
+/// True iff no run drops or skips the op.
+inline bool always_runs(const Op& op) { return op.when.empty() && op.runs == Runs::kAlways; }
 /// `name` without the backquotes.
 std::string printable(std::string_view name);
 

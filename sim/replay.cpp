@@ -20,6 +20,7 @@ namespace sim {
 namespace {
 
 constexpr std::uint64_t kMaxRuns = 50'000'000;  ///< Of bytes, times accesses.
+constexpr std::int64_t kMaxCommands = 50'000'000;
 constexpr std::size_t kMaxOpenConditions = 6;   ///< Tried both ways; beyond: all or none.
 
 ReplayResult no(std::string reason) { return {.confirmed = false, .reason = std::move(reason)}; }
@@ -336,6 +337,7 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   if (plan.iterations && last >= *plan.iterations) {
     return sim::no("there is no iteration " + std::to_string(last));
   }
+  last = std::min(last, sim::kMaxCommands);
   // Of an unbounded number of iterations, one where the last one is not yet reached, and one where
   // it is: ops that run only then are the one thing that makes a difference.
   std::vector<std::int64_t> lengths{last + 2, last + 1};
@@ -344,6 +346,11 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   for (std::int64_t iterations : lengths) {
     settled.iterations = iterations;
     settled.unrolled = sim::looks_at_the_end(finding) ? iterations : last + 1;
+    const auto ops = static_cast<std::int64_t>(plan.ops.size());
+    if (ops > 0 && settled.unrolled > sim::kMaxCommands / ops) {
+      return sim::no("iteration " + std::to_string(settled.unrolled - 1) +
+                     " is further than a replay goes");
+    }
     ReplayResult result = sim::replay_with(plan, finding, layout.value(), settled);
     if (result.confirmed) return result;
     if (first.reason.empty()) first = std::move(result);

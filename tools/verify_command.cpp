@@ -72,7 +72,7 @@ std::string command_hint(const std::string& file) {
   if (std::filesystem::exists(file, ignored)) return "";
   Suggester suggester(file);
   for (const Command& command : commands()) suggester.consider(command.name);
-  return suggester.best().empty()
+  return suggester.best().empty() || suggester.best() == file
              ? ""
              : "memverify: " + memverify::quoted(file) + " is neither a file nor a command" +
                    suggester.hint() + "\n";

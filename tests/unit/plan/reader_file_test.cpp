@@ -70,6 +70,7 @@ TEST_F(ReaderFile, MissingFile) {
 TEST_F(ReaderFile, Directory) {
   EXPECT_EQ(error(folder_.string()).id, "file.read");
   EXPECT_EQ(error(folder_.string()).message, "this is a directory, not a file");
+  EXPECT_EQ(error("/dev/zero").message, "this is a device, not a file");
 }
 
 TEST_F(ReaderFile, FileWithoutReadPermission) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/unit/sim/plans.h"
 
 namespace memverify {
@@ -54,6 +56,16 @@ TEST(Replay, SaysWhereARunDepartsFromThePlan) {
   const ReplayResult result = replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"}));
   EXPECT_FALSE(result.confirmed);
   EXPECT_EQ(result.reason, "step 2: start of `u` must wait for `w` (event) to complete");
+}
+
+TEST(Replay, GoesOnlySoFar) {
+  PlanBuilder b = start_plan({"q"}, {{"X", 0}});
+  b.set_unbounded();
+  b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "X"}}});
+  const Plan plan = built(std::move(b));
+  Finding finding = claim(plan, Rule::kRaw, {"w", "w"}, {"+w"});
+  finding.witness.front().iteration = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(replay(plan, finding).reason, "iteration 50000000 is further than a replay goes");
 }
 
 TEST(Replay, RejectsInstantsThatHappenTwiceOrOutOfOrder) {
