@@ -17,8 +17,8 @@ struct Boundary {
   bool constant = false;
   bool donated = false;
   bool output = false;
-  OpId writer = kNone<OpId>;           ///< The first op that writes it through its family.
-  TensorId written = kNone<TensorId>;  ///< Through this tensor.
+  OpId writer = kNone<OpId>;        ///< The first op that writes it through its family.
+  const Access* written = nullptr;  ///< By this access.
 };
 
 std::vector<Boundary> boundary_of(const Plan& plan) {
@@ -83,7 +83,7 @@ void find_writers(const Plan& plan, const Layout& layout, std::vector<Boundary>&
     if (layout.access_region(plan, *write.access, 0)
             .overlaps(layout.tensor_region(plan, one.tensor, 0))) {
       one.writer = write.op;
-      one.written = write.access->tensor;
+      one.written = write.access;
     }
     return false;
   });
@@ -96,11 +96,12 @@ void find_own_writes(FaultSearch& search, const std::vector<Boundary>& all) {
     finding.ops = {one.writer};
     finding.iteration = {first_iteration(search.plan, search.plan.ops[one.writer])};
     add_tensor(search.plan, one.tensor, finding);
-    if (one.written != one.tensor) add_tensor(search.plan, one.written, finding);
+    const TensorId written = one.written->tensor;
+    if (written != one.tensor) add_tensor(search.plan, written, finding);
     const Region bytes = search.layout.tensor_region(search.plan, one.tensor, finding.iteration[0]);
     finding.pool = bytes.pool();
     finding.bytes = bytes.first_overlap(
-        search.layout.tensor_region(search.plan, one.written, finding.iteration[0]));
+        search.layout.access_region(search.plan, *one.written, finding.iteration[0]));
   }
 }
 

@@ -62,12 +62,12 @@ std::vector<std::string> keys(const Plan& plan, const Finding& finding) {
     case Rule::kOutOfBounds:
     case Rule::kMisaligned:
     case Rule::kCapacity: {
+      if (!finding.ops.empty()) return {joined(rule, op_names(plan, finding))};
       std::vector<std::string> texts;
       for (const std::string& tensor : tensor_names(plan, finding)) {
         texts.push_back(rule + " " + tensor);
       }
       if (!texts.empty()) return texts;
-      if (finding.storages.empty()) return {joined(rule, op_names(plan, finding))};
       for (const StorageId storage : finding.storages) {
         texts.push_back(rule + " " + std::string(plan.storages[storage].name));
       }

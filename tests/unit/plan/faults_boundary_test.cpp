@@ -48,7 +48,7 @@ TEST(Faults, WritingAnotherPartOfTheFamilyLeavesTheInputAlone) {
   EXPECT_EQ(faults_of({kX, kV, low},
                       {{.name = "w", .writes = {{.tensor = "x", .offset = 31, .bytes = 2}}}},
                       {.inputs = {"low"}}),
-            Strings{"MV106 w: low x [0,32)"});
+            Strings{"MV106 w: low x [31,32)"});
 }
 
 TEST(Faults, ConstantsAreNeverWritten) {
