@@ -211,7 +211,9 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
   if (rule == Rule::kBoundary && names_writer) {
     const auto known = kept_.find({rule, index(read.tensor), kStaticTensor});
     if (known != kept_.end() && known->second.finding.ops == std::vector{op_of(writer->cmd)}) {
-      if (known->second.finding.witness.empty()) {
+      const std::int64_t written_in = view.program.instances[writer->cmd].iteration;
+      if (known->second.finding.witness.empty() &&
+          known->second.finding.iteration == std::vector{written_in}) {
         known->second.finding.when = view.when;
         show(known->second.finding);
       }
