@@ -106,7 +106,8 @@ class Finder {
     LifetimeCheck early = check;
     early.at = *close;
     early.other = early.blame = c;
-    early.from = early.to = Phase::kOpen;
+    early.from = Phase::kOpen;  // An unknown command reaches on to the end of the plan ([S-36]).
+    early.to = op_of(c).kind == OpKind::kUnknown ? Phase::kDone : Phase::kOpen;
     out_.checks.push_back(early);
   }
 

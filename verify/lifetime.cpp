@@ -92,7 +92,10 @@ class LifetimeChecker {
     }
     std::size_t free = alloc;
     while (free < events.size() && is_alloc(events[free])) ++free;
-    if (free < events.size() && walk_.completed[events[free]] && !before(a.cmd, events[free])) {
+    // An unknown command reaches on to the end of the plan ([S-36]).
+    const bool reaches_on = program_.op(a.cmd).kind == OpKind::kUnknown;
+    if (free < events.size() && walk_.completed[events[free]] &&
+        (reaches_on || !before(a.cmd, events[free]))) {
       fault(a, events[free], storage);
     }
   }

@@ -215,7 +215,7 @@ class Explorer {
       for (int b = 0; b < count(); ++b) {
         if (b != a && is_open(state, b)) together_[index_of(a)][index_of(b)] = true;
       }
-      if (phase(state, a) == kOpen) lifetimes(state, a);
+      lifetimes(state, a);
     }
     if (stuck) {
       for (int c = 0; c < count(); ++c) {

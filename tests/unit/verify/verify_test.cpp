@@ -173,6 +173,14 @@ TEST(Verify, AClaimedPeakIsTooHighIfNoSymbolValueNeedsIt) {
   EXPECT_EQ(told_of("63"), "MV110");
 }
 
+TEST(Verify, AnUnknownCommandMayUseItsStorageAfterTheFree) {
+  EXPECT_EQ(verify(plan_of(R"({"id": "a", "kind": "alloc", "queue": "q", "storage": "s"},
+    {"id": "w", "queue": "q", "writes": ["X"]},
+    {"id": "f", "kind": "unknown", "queue": "q", "writes": ["X"]},
+    {"id": "d", "kind": "free", "queue": "q", "storage": "s"})")),
+            "MV201 f d");
+}
+
 TEST(Verify, SymbolsMayRangeOverAllIntegers) {
   const auto verdict_of = [](const std::string& range, const std::string& bytes) {
     Result<Plan> plan = read_plan(
