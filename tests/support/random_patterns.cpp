@@ -60,7 +60,7 @@ void add_sum(PlanJson& plan, Draw& draw) {
 void add_prologue(PlanJson& plan, Draw& draw) {
   add_tensor(plan, "tile", 64, 2);
   PlanJson prefetch = {{"id", "prefetch"}, {"queue", "load"}, {"runs", "first"}};
-  prefetch["writes"] = {before("tile", 1)};
+  prefetch["writes"] = PlanJson::array({before("tile", 1)});
   PlanJson mma = {{"id", "mma"}, {"queue", "math"}, {"reads", {before("tile", 1)}}};
   mma["after"] = {"prefetch", {{"op", "fetch"}, {"distance", 1}}};
   PlanJson fetch = {{"id", "fetch"}, {"queue", "load"}, {"writes", {"tile"}}};
