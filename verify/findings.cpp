@@ -213,7 +213,8 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     if (known != kept_.end() && known->second.finding.ops == std::vector{op_of(writer->cmd)}) {
       const std::int64_t written_in = view.program.instances[writer->cmd].iteration;
       if (known->second.finding.witness.empty() &&
-          known->second.finding.iteration == std::vector{written_in}) {
+          known->second.finding.iteration == std::vector{written_in} &&
+          known->second.finding.symbols == view.symbols) {
         known->second.finding.when = view.when;
         show(known->second.finding);
       }

@@ -39,7 +39,7 @@ void add_carried(PlanJson& plan, Draw& draw) {
   if (draw.percent(50)) plan["outputs"].push_back("h");
   plan["ops"].push_back({{"id", "cell"},
                          {"queue", "math"},
-                         {"reads", {before("h", 1)}},
+                         {"reads", PlanJson::array({before("h", 1)})},
                          {"writes", {"h"}},
                          {"in_place", PlanJson::array({PlanJson::array({"h", "h"})})}});
 }
@@ -61,7 +61,8 @@ void add_prologue(PlanJson& plan, Draw& draw) {
   add_tensor(plan, "tile", 64, 2);
   PlanJson prefetch = {{"id", "prefetch"}, {"queue", "load"}, {"runs", "first"}};
   prefetch["writes"] = PlanJson::array({before("tile", 1)});
-  PlanJson mma = {{"id", "mma"}, {"queue", "math"}, {"reads", {before("tile", 1)}}};
+  PlanJson mma = {
+      {"id", "mma"}, {"queue", "math"}, {"reads", PlanJson::array({before("tile", 1)})}};
   mma["after"] = {"prefetch", {{"op", "fetch"}, {"distance", 1}}};
   PlanJson fetch = {{"id", "fetch"}, {"queue", "load"}, {"writes", {"tile"}}};
   if (!draw.percent(20)) fetch["after"] = {{{"op", "mma"}, {"distance", 1}}};
