@@ -1,7 +1,6 @@
 #include "plan/named_writers.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "plan/pointer.h"
 #include "plan/words.h"

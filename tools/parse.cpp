@@ -81,4 +81,21 @@ void add_color_option(CLI::App& app, ColorMode& mode) {
       ->take_last();
 }
 
+void add_format_option(CLI::App& app, bool& json) {
+  app.add_option_function<std::string>(
+         "--format", [&json](const std::string& text) { json = text == "json"; },
+         "text for people, json for programs")
+      ->check(one_of({"text", "json"}))
+      ->type_name("text|json")
+      ->take_last();
+}
+
+void add_max_findings_option(CLI::App& app, std::size_t& count) {
+  app.add_option("--max-findings", count, "Stop after this many findings")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
+      ->type_name("N")
+      ->capture_default_str()
+      ->take_last();
+}
+
 }  // namespace memverify

@@ -23,6 +23,12 @@ CLI::Validator one_of(std::vector<std::string> words);
 /// Adds `--color auto|always|never`.
 void add_color_option(CLI::App& app, ColorMode& mode);
 
+/// Adds `--format text|json`.
+void add_format_option(CLI::App& app, bool& json);
+
+/// Adds `--max-findings N`, N >= 1.
+void add_max_findings_option(CLI::App& app, std::size_t& count);
+
 /// Says what is wrong with the command line, on standard error.
 ExitCode usage_error(std::string_view command, const std::string& message);
 

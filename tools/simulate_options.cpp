@@ -56,10 +56,7 @@ void add_search_options(CLI::App& app, SimulateArguments& arguments) {
   app.add_option("--when", arguments.when, "Look at this value of a condition only")
       ->type_name("NAME=true|false")
       ->allow_extra_args(false);
-  app.add_option("--max-findings", options.max_findings, "Stop after this many findings")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
-      ->type_name("N")
-      ->capture_default_str();
+  add_max_findings_option(app, options.max_findings);
   app.add_option("--budget-states", options.max_states, "End as not proven after this many states")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
       ->type_name("N")
@@ -141,12 +138,7 @@ void add_options(CLI::App& app, SimulateArguments& arguments) {
       ->type_name("");
   add_search_options(app, arguments);
   add_modes(app, arguments);
-  app.add_option_function<std::string>(
-         "--format", [&](const std::string& text) { arguments.json = text == "json"; },
-         "text for people, json for programs")
-      ->check(one_of({"text", "json"}))
-      ->type_name("text|json")
-      ->take_last();
+  add_format_option(app, arguments.json);
   add_color_option(app, arguments.color);
   app.add_flag("--quiet,-q", arguments.quiet, "Only the last line");
   app.footer(

@@ -33,17 +33,8 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
   app.add_option("FILE", arguments.files, "Plan files; - is standard input")
       ->required()
       ->type_name("");
-  app.add_option_function<std::string>(
-         "--format", [&](const std::string& text) { arguments.json = text == "json"; },
-         "text for people, json for programs (one object a file)")
-      ->check(one_of({"text", "json"}))
-      ->type_name("text|json")
-      ->take_last();
-  app.add_option("--max-findings", arguments.max_findings, "Stop after this many findings")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000'000}))
-      ->type_name("N")
-      ->capture_default_str()
-      ->take_last();
+  add_format_option(app, arguments.json);
+  add_max_findings_option(app, arguments.max_findings);
   std::string help = "Who decides: auto";
   for (const Engine& engine : engines()) {
     help += ", " + std::string(engine.name) + " (" + std::string(engine.help) + ")";

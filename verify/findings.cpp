@@ -26,6 +26,23 @@ bool clashes(AccessKind earlier, AccessKind later, int bit) {
   }
 }
 
+/// Whose bytes the reader finds: the last access that its version does not hold, else the last one;
+/// nullptr for the initial value.
+const AccessInstance* found_writer(const CaseView& view, const Suspect& suspect) {
+  const Versions& versions = view.versions;
+  Version found = suspect.actual;
+  for (Version v = found;; v = versions.before(v)) {
+    const std::uint32_t access = versions.access(v);
+    if (access != Versions::kNoAccess && !versions.contains(suspect.expected, access)) {
+      found = v;
+      break;
+    }
+    if (versions.before(v) == v) break;
+  }
+  const std::uint32_t access = versions.access(found);
+  return access == Versions::kNoAccess ? nullptr : &view.footprints.accesses()[access];
+}
+
 }  // namespace
 
 Finding* Findings::add(Key key, const CaseView* view) {
@@ -170,24 +187,38 @@ void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
   }
 }
 
+/// A run up to the reader.
+void Findings::show_reader(const CaseView& view, const AccessInstance& read, Finding& finding) {
+  if (read.cmd != kEndOfRun) {
+    set_witness(finding, view.witnesses.up_to(read.cmd));
+  } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
+    set_witness(finding, view.witnesses.everything());
+  }
+}
+
+/// True iff the plan's text has said already that `writer` overwrites what `read` keeps. If it
+/// meant this very write, the run shows it.
+bool Findings::is_static(const CaseView& view, const AccessInstance& read,
+                         const AccessInstance& writer) {
+  const Instance& instance = view.program.instances[writer.cmd];
+  const auto known = kept_.find({Rule::kBoundary, index(read.tensor), kStaticTensor});
+  if (known == kept_.end()) return false;
+  Finding& finding = known->second.finding;
+  if (finding.ops != std::vector{instance.op}) return false;
+  if (finding.witness.empty() && finding.symbols == view.symbols &&
+      finding.iteration == std::vector{std::int64_t{instance.iteration}}) {
+    finding.when = view.when;
+    show_reader(view, read, finding);
+  }
+  return true;
+}
+
 void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes) {
   const AccessInstance& read = view.footprints.accesses()[suspect.access];
   const bool at_end = read.cmd == kEndOfRun;
   const bool unwritten =
       !read.keeps_initial && view.versions.base(suspect.expected) == kUnwrittenVersion;
-  // Whose bytes are found: the last access of the version that the reader does not mean.
-  Version found = suspect.actual;
-  for (Version v = found;; v = view.versions.before(v)) {
-    const std::uint32_t access = view.versions.access(v);
-    if (access != Versions::kNoAccess && !view.versions.contains(suspect.expected, access)) {
-      found = v;
-      break;
-    }
-    if (view.versions.before(v) == v) break;
-  }
-  const std::uint32_t writer_access = view.versions.access(found);
-  const AccessInstance* writer =
-      writer_access == Versions::kNoAccess ? nullptr : &view.footprints.accesses()[writer_access];
+  const AccessInstance* writer = found_writer(view, suspect);
 
   const auto op_of = [&](Cmd cmd) { return view.program.instances[cmd].op; };
   Rule rule = unwritten ? Rule::kUnwritten : at_end ? Rule::kBoundary : Rule::kWrongVersion;
@@ -200,27 +231,7 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     const std::uint32_t other = index(op_of(writer->cmd));
     key = reader_first ? Key{rule, std::get<1>(key), other} : Key{rule, other, std::get<1>(key)};
   }
-  const auto show = [&](Finding& shown) {
-    if (!at_end) {
-      set_witness(shown, view.witnesses.up_to(read.cmd));
-    } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
-      set_witness(shown, view.witnesses.everything());
-    }
-  };
-  // The plan's text may have said the same of this writer already; then this run shows it.
-  if (rule == Rule::kBoundary && names_writer) {
-    const auto known = kept_.find({rule, index(read.tensor), kStaticTensor});
-    if (known != kept_.end() && known->second.finding.ops == std::vector{op_of(writer->cmd)}) {
-      const std::int64_t written_in = view.program.instances[writer->cmd].iteration;
-      if (known->second.finding.witness.empty() &&
-          known->second.finding.iteration == std::vector{written_in} &&
-          known->second.finding.symbols == view.symbols) {
-        known->second.finding.when = view.when;
-        show(known->second.finding);
-      }
-      return;
-    }
-  }
+  if (rule == Rule::kBoundary && names_writer && is_static(view, read, *writer)) return;
   Finding* finding = add(key, &view);
   if (finding == nullptr) return;
   finding->pool = view.footprints.pool(read);
@@ -243,7 +254,7 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     finding->expected = op_of(cmd);
     finding->expected_iteration = view.program.instances[cmd].iteration;
   }
-  show(*finding);
+  show_reader(view, read, *finding);
 }
 
 void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults) {

@@ -74,6 +74,8 @@ class Findings {
 
   Finding* add(Key key, const CaseView* view);
   void fill_race(const CaseView& view, const RacingPair& pair, Finding& finding);
+  void show_reader(const CaseView& view, const AccessInstance& read, Finding& finding);
+  bool is_static(const CaseView& view, const AccessInstance& read, const AccessInstance& writer);
   void add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes);
   void add_tensor(Finding& finding, TensorId tensor) const;
   void set_chain(Finding& finding) const;

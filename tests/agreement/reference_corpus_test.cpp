@@ -69,8 +69,9 @@ TEST_P(ReferenceCorpus, AgreesWithTheLabel) {
   const Result<Plan> read = read_plan_file(GetParam().string());
   ASSERT_TRUE(read.ok()) << to_string(read.errors()[0]);
   const Plan& plan = read.value();
+  if (!plan.iterations) GTEST_SKIP() << "the reference executes runs that end";
   const EngineResult result = reference(plan, {});
-  if (refused(result)) GTEST_SKIP() << "too large for the reference";
+  ASSERT_FALSE(refused(result)) << describe(plan, result);
   const nlohmann::json wanted = expectation(GetParam());
   EXPECT_EQ(name(result.verdict), wanted["verdict"].get<std::string>()) << describe(plan, result);
   for (const nlohmann::json& finding : wanted["findings"]) {
