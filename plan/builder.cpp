@@ -26,13 +26,17 @@ bool is_reserved(std::string_view name) {
   return name == "iteration" || name == "min" || name == "max" || name == "align";
 }
 
-// True iff a multiple of `step` >= 1 lies in [min, max].
+// What a symbol can be at most; without `max`, values are still 64-bit integers.
+std::int64_t greatest(const Symbol& symbol) {
+  return symbol.max.value_or(std::numeric_limits<std::int64_t>::max());
+}
+
+// True iff a multiple of `multiple_of` >= 1 lies in [min, greatest].
 bool has_value(const Symbol& symbol) {
-  if (!symbol.max) return true;
-  const std::int64_t rest = *symbol.max % symbol.multiple_of;  // Sign of max.
+  const std::int64_t rest = greatest(symbol) % symbol.multiple_of;  // Sign of the greatest.
   const std::int64_t down = rest < 0 ? rest + symbol.multiple_of : rest;
-  std::int64_t greatest = 0;
-  return !__builtin_sub_overflow(*symbol.max, down, &greatest) && greatest >= symbol.min;
+  std::int64_t last = 0;
+  return !__builtin_sub_overflow(greatest(symbol), down, &last) && last >= symbol.min;
 }
 
 std::vector<std::string_view> dtype_names() {
@@ -147,8 +151,8 @@ void PlanBuilder::add_symbol(const SymbolSpec& spec) {
   } else if (!has_value(symbol)) {
     impl_->fail("symbol.range",
                 "no multiple of " + std::to_string(symbol.multiple_of) + " lies between min " +
-                    std::to_string(symbol.min) + " and max " + std::to_string(*symbol.max),
-                at + "/max");
+                    std::to_string(symbol.min) + " and max " + std::to_string(greatest(symbol)),
+                at + (symbol.max ? "/max" : "/min"));
   }
   const std::uint32_t known = impl_->find(NameKind::kSymbol, index(impl_->names.intern(spec.name)));
   if (known != Impl::kNoId) {

@@ -158,6 +158,7 @@ TEST(BuilderErrors, SymbolsHaveUsableNamesAndValues) {
               b.add_symbol({.name = "step", .multiple_of = 0});
               b.add_symbol({.name = "gap", .min = 9, .max = 15, .multiple_of = 8});
               b.add_symbol({.name = "below", .min = -7, .max = -1, .multiple_of = 8});
+              b.add_symbol({.name = "past", .min = INT64_MAX, .multiple_of = 8});
               b.add_symbol({.name = "least", .min = INT64_MIN, .max = INT64_MIN});
               b.add_symbol({.name = "fits", .min = 9, .max = 16, .multiple_of = 8});
             }),
@@ -169,7 +170,8 @@ TEST(BuilderErrors, SymbolsHaveUsableNamesAndValues) {
             "symbol.range /symbols/low/max\n"
             "symbol.range /symbols/step/multiple_of\n"
             "symbol.range /symbols/gap/max\n"
-            "symbol.range /symbols/below/max\n");
+            "symbol.range /symbols/below/max\n"
+            "symbol.range /symbols/past/min\n");
 }
 
 TEST(BuilderErrors, ExpressionsMustParse) {
