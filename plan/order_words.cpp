@@ -56,9 +56,9 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
       gates.insert(gates.end(), waited.begin(), waited.end());
       continue;
     }
-    const std::string who = quoted(op.name) +
-                            (earlier_iteration ? " of the iteration before" : "") +
-                            (always_runs(op) ? "" : " (where it runs)");
+    std::string who = quoted(op.name);
+    if (earlier_iteration) who += " of the iteration before";
+    if (!always_runs(op)) who += " (where it runs)";
     if (op.kind == OpKind::kBarrier) {
       gates.push_back("barrier " + who);
       continue;

@@ -71,10 +71,10 @@ CLI::Validator one_of(std::vector<std::string> words) {
 }
 
 void add_color_option(CLI::App& app, ColorMode& mode) {
-  static const std::map<std::string, ColorMode> kModes = {
+  static const std::map<std::string, ColorMode> modes = {
       {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
   app.add_option_function<std::string>(
-         "--color", [&mode](const std::string& text) { mode = kModes.at(text); },
+         "--color", [&mode](const std::string& text) { mode = modes.at(text); },
          "Colours; auto: on a terminal, unless NO_COLOR is set")
       ->check(one_of({"auto", "always", "never"}))
       ->type_name("auto|always|never")

@@ -27,7 +27,7 @@ class SymbolCases {
 
  private:
   struct Axis {
-    SymbolId symbol;
+    SymbolId symbol = kNone<SymbolId>;
     std::int64_t first = 0;
     std::int64_t step = 1;
     std::optional<std::uint64_t> count;  ///< At least 1; nullopt: no bound.

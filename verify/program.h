@@ -47,9 +47,9 @@ class ConditionCase {
 /// `ops_only`, else of all its commands. Only for queues whose completions are not in order. Gates
 /// the start of a command, or of a record that collects its own queue the completion.
 struct Prefix {
-  QueueId queue;
-  std::uint32_t count;
-  bool ops_only;
+  QueueId queue = kNone<QueueId>;
+  std::uint32_t count = 0;
+  bool ops_only = false;
   bool gates_completion = false;
 };
 

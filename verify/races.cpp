@@ -149,7 +149,7 @@ class RaceLister {
       at = result_.pairs.emplace(key, RacingPair{}).first;
     }
     RacingPair& pair = at->second;
-    const Clashes lowest = static_cast<Clashes>(pair.clashes & -pair.clashes);
+    const auto lowest = static_cast<Clashes>(pair.clashes & -pair.clashes);
     const bool better =
         pair.clashes == 0 || clash < lowest ||
         (clash == lowest && std::pair(earlier.cmd, later.cmd) < std::pair(pair.first, pair.second));
