@@ -286,8 +286,6 @@ void PlanBuilder::Impl::check_tensor_form(const TensorSpec& spec, std::size_t ne
 
 void PlanBuilder::add_tensor(const TensorSpec& spec) {
   Table<TensorId, Tensor>& tensors = impl_->plan.tensors;
-  impl_->names.prefetch(spec.name);
-  impl_->names.prefetch(spec.storage.empty() ? spec.view_of : spec.storage);
   impl_->check_tensor_form(spec, tensors.size());
   Tensor tensor;
   tensor.name = impl_->declare(NameKind::kTensor, spec.name, tensors.size(), "tensors");

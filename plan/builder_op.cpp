@@ -47,7 +47,6 @@ class PlanBuilder::Impl::OpAdder {
       : impl_(impl), plan_(impl.plan), spec_(spec), at_(impl.plan.ops.size()) {}
 
   void run() {
-    prefetch();
     op_.name = impl_.declare(NameKind::kOp, spec_.name, at_, "ops");
     if (!spec_.label.empty()) op_.label = impl_.keep(spec_.label);
     const std::optional<OpKind> kind = parse_kind(spec_.kind);
@@ -82,16 +81,6 @@ class PlanBuilder::Impl::OpAdder {
   template <typename T>
   static std::uint32_t size(const std::vector<T>& items) {
     return static_cast<std::uint32_t>(items.size());
-  }
-
-  void prefetch() const {
-    impl_.names.prefetch(spec_.name);
-    for (const auto* list : {&spec_.reads, &spec_.writes, &spec_.accumulates, &spec_.clobbers}) {
-      for (const AccessSpec& access : *list) impl_.names.prefetch(access.tensor);
-    }
-    for (const AfterSpec& after : spec_.after) impl_.names.prefetch(after.op);
-    for (const SignalSpec& signal : spec_.signals) impl_.names.prefetch(signal.event);
-    for (const WaitSpec& wait : spec_.waits) impl_.names.prefetch(wait.target);
   }
 
   void unknown_kind() {

@@ -34,9 +34,6 @@ class NameTable {
  public:
   NameTable();
   StringId intern(std::string_view text);
-  /// Starts loading what `intern(text)` will look at. In a large table nearly every look-up misses
-  /// the caches; announcing the names of an op before the first is interned overlaps the misses.
-  void prefetch(std::string_view text) const noexcept;
   std::string_view text(StringId id) const noexcept { return texts_[id]; }
   std::size_t size() const noexcept { return texts_.size(); }
   /// A hint that about `names` different strings will follow.
