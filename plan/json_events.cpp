@@ -160,15 +160,15 @@ class Adapter {
     return valid_utf8(value, span) && handler_.on_key(value, span);
   }
 
-  bool StartObject() { return deeper() && handler_.on_object_begin(stream_.Tell()); }
-  bool StartArray() { return deeper() && handler_.on_array_begin(stream_.Tell()); }
+  bool StartObject() { return deeper() && handler_.on_object_begin(stream_.Tell() - 1); }
+  bool StartArray() { return deeper() && handler_.on_array_begin(stream_.Tell() - 1); }
   bool EndObject(std::size_t /*members*/) {
     --depth_;
-    return handler_.on_object_end(stream_.Tell() + 1);
+    return handler_.on_object_end(stream_.Tell());
   }
   bool EndArray(std::size_t /*elements*/) {
     --depth_;
-    return handler_.on_array_end(stream_.Tell() + 1);
+    return handler_.on_array_end(stream_.Tell());
   }
 
   // Never called: numbers come as text.
@@ -207,7 +207,7 @@ class Adapter {
   bool deeper() {
     if (++depth_ <= kMaxJsonDepth) return true;
     error = {"json.depth", "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels",
-             stream_.Tell()};
+             stream_.Tell() - 1};
     return false;
   }
 
@@ -282,7 +282,7 @@ std::optional<JsonError> scan_json(std::string_view text, JsonHandler& handler) 
   TextStream stream(text, byte_order_mark(text), unescaped);
   Adapter adapter(text, handler, stream, unescaped);
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>> reader;
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseInsituFlag |
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag |
                               rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, adapter);
   if (adapter.error) return adapter.error;

@@ -1,7 +1,7 @@
 // plan/json_events.h -- JSON text as a sequence of events.
 //
 // The one place that knows the JSON library. There is no tree: the scan calls the handler as it
-// goes and needs memory for the nesting and for one string with escapes. It does not recurse.
+// goes and needs memory for one string with escapes, and stack for kMaxJsonDepth levels at most.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 
 namespace memverify {
 
-/// Parses `text`; `file` is the name used in diagnostics. Never throws on bad input, never recurses
-/// on its nesting. Reports all independent errors (at most 100).
+/// Parses `text`; `file` is the name used in diagnostics. Never throws on bad input, and recurses
+/// on its nesting no deeper than kMaxJsonDepth. Reports all independent errors (at most 100).
 /// Cost: linear; about one allocation per 10^3 names.
 Result<Plan> read_plan(std::string_view text, std::string_view file);
 
