@@ -4,6 +4,11 @@
 
 namespace memverify {
 
+bool admits(const Symbol& symbol, std::int64_t value) {
+  return value >= symbol.min && (!symbol.max || value <= *symbol.max) &&
+         value % symbol.multiple_of == 0;
+}
+
 Duration duration_of(const Plan& plan, const Op& op) {
   if (op.duration != Op::kAbsent) return plan.durations[op.duration];
   const bool works = op.kind == OpKind::kOp || op.kind == OpKind::kUnknown;

@@ -261,6 +261,9 @@ struct Plan {
   }
 };
 
+/// True iff `value` is one that the symbol may take.
+bool admits(const Symbol& symbol, std::int64_t value);
+
 /// The duration of an op: its own, or [1, 1] for op and unknown and [0, 0] for the rest.
 Duration duration_of(const Plan& plan, const Op& op);
 

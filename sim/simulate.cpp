@@ -64,7 +64,7 @@ class Simulation {
                      std::to_string(stats_.runs) + " failed.",
                  "search without random runs, or with a reduction");
     }
-    stats_.exhaustive = complete_ && stats_.stopped.empty() && cases_.left_out().empty();
+    stats_.complete = complete_ && stats_.stopped.empty() && cases_.left_out().empty();
     if (!counted_all_ || !stats_.stopped.empty()) stats_.interleavings = stats_.failing = "";
     warn_of_unbound();
     EngineResult result;
@@ -238,6 +238,18 @@ class Simulation {
 
 }  // namespace
 }  // namespace sim
+
+std::string_view name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kNone:
+      return "none";
+    case Reduction::kSleep:
+      return "sleep";
+    case Reduction::kClasses:
+      return "classes";
+  }
+  return "";
+}
 
 EngineResult simulate(const Plan& plan, const SimOptions& options, SimStats& stats) {
   return sim::Simulation(plan, options, stats).run();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/finding.h"
@@ -30,6 +31,8 @@ enum class Reduction : std::uint8_t {
   kClasses,  ///< All but one run of each class of runs that differ only so. Where semaphores are
              ///< consumed the same as kSleep.
 };
+
+std::string_view name(Reduction reduction);  ///< "none", "sleep" or "classes".
 
 struct SimOptions {
   Reduction reduction = Reduction::kNone;
@@ -78,7 +81,7 @@ struct SimStats {
   std::string interleavings;
   std::string failing;
   std::vector<SimCase> counted;  ///< By case, in the order of the search; only if asked for.
-  bool exhaustive = false;       ///< Every state of every case was visited.
+  bool complete = false;         ///< Nothing was left out but what the reduction may leave out.
   std::string stopped;           ///< Which limit ended the search; "" if none did.
 };
 

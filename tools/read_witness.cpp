@@ -33,11 +33,7 @@ class WitnessReader {
       finding.bytes = {integer(bytes[0]), integer(bytes[1])};
     }
     read_conditions(json, finding);
-    if (json.contains("symbols") && json["symbols"].is_object()) {
-      for (const auto& [name, value] : json["symbols"].items()) {
-        finding.symbols.push_back({find(plan_.symbols, Json(name), "symbol"), integer(value)});
-      }
-    }
+    read_symbols(json, finding);
     for (const Json& step : list(json, "witness")) read_step(step, finding);
     if (error_) return *error_;
     return finding;
@@ -83,6 +79,18 @@ class WitnessReader {
     note("witness.name", "the plan has no " + std::string(what) + " " +
                              memverify::quoted(name.get_ref<const std::string&>()));
     return Id{0};
+  }
+
+  void read_symbols(const Json& json, Finding& finding) {
+    if (!json.contains("symbols") || !json["symbols"].is_object()) return;
+    for (const auto& [name, json_value] : json["symbols"].items()) {
+      const SymbolId symbol = find(plan_.symbols, Json(name), "symbol");
+      const std::int64_t value = integer(json_value);
+      finding.symbols.push_back({symbol, value});
+      if (error_ || admits(plan_.symbols[symbol], value)) continue;
+      note("witness.symbol", std::to_string(value) + " is no value of symbol " +
+                                 memverify::quoted(plan_.symbols[symbol].name));
+    }
   }
 
   void read_conditions(const Json& json, Finding& finding) {

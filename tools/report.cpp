@@ -23,7 +23,12 @@ std::string outcome_line(const Report& report) {
   std::string line = std::string(name(report.verdict)) + ", " + looked_at + ", " +
                      many(report.findings.size(), "finding");
   if (report.stopped_at_max_findings) line += " (stopped at --max-findings)";
-  if (report.search) line += report.search->exhaustive ? ", exhaustive" : ", not exhaustive";
+  if (report.search) {
+    line += report.search->complete ? ", exhaustive" : ", not exhaustive";
+    if (report.search->complete && report.search->reduction != Reduction::kNone) {
+      line += " up to reordering";
+    }
+  }
   return line;
 }
 

@@ -11,6 +11,7 @@
 
 #include "plan/finding.h"
 #include "plan/plan.h"
+#include "sim/simulate.h"
 #include "tools/diagnostics.h"
 #include "tools/exit_code.h"
 
@@ -27,7 +28,8 @@ struct SearchReport {
   std::uint64_t seed = 0;
   std::string interleavings;  ///< Decimal; "" when they were not counted.
   std::string failing;
-  bool exhaustive = false;
+  Reduction reduction = Reduction::kNone;
+  bool complete = false;  ///< Nothing was left out but what the reduction proves to be the same.
 };
 
 /// The outcome for one plan file: either `errors`, or a plan and a verdict on it.

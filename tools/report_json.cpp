@@ -131,7 +131,9 @@ void add_search(const SearchReport& search, Json& stats) {
     stats["depth"] = search.random_depth;
     stats["seed"] = search.seed;
   }
-  stats["exhaustive"] = search.exhaustive;
+  stats["reduction"] = name(search.reduction);
+  stats["complete"] = search.complete;
+  stats["exhaustive"] = search.complete && search.reduction == Reduction::kNone;
 }
 
 Json verdict_json(const Report& report) {
@@ -195,10 +197,12 @@ std::string json_finding(const Plan& plan, const Finding& finding) {
   return laid_out(finding_json(plan, finding, finding.witness.size()), JsonLayout::kPretty);
 }
 
-std::string replay_json(const Plan& plan, const Finding& finding, const ReplayResult& result) {
+std::string replay_json(const Plan& plan, const std::string& file, const Finding& finding,
+                        const ReplayResult& result) {
   Json out;
   out["memverify"] = 1;
-  out["plan"] = plan.name;
+  out["plan"] = plan.name.empty() ? std::string_view(file) : plan.name;
+  out["file"] = file;
   out["verdict"] = name(result.confirmed ? Verdict::kUnsafe : Verdict::kUnknown);
   out["rule"] = info(finding.rule).id;
   out["confirmed"] = result.confirmed;

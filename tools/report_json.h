@@ -17,7 +17,8 @@ enum class JsonLayout {
 std::string json_report(const Report& report, JsonLayout layout);
 
 /// Whether the run of `finding` shows it, or where it departs.
-std::string replay_json(const Plan& plan, const Finding& finding, const ReplayResult& result);
+std::string replay_json(const Plan& plan, const std::string& file, const Finding& finding,
+                        const ReplayResult& result);
 
 /// The object that a result has for the finding, with the whole run: what a witness file holds.
 std::string json_finding(const Plan& plan, const Finding& finding);

@@ -44,7 +44,8 @@ Report simulated(Plan plan, const SimulateArguments& arguments) {
                                .seed = options.seed,
                                .interleavings = std::move(stats.interleavings),
                                .failing = std::move(stats.failing),
-                               .exhaustive = stats.exhaustive};
+                               .reduction = options.reduction,
+                               .complete = stats.complete};
   confirm_findings(report);
   return report;
 }
@@ -113,7 +114,7 @@ ExitCode replay_witness(const Plan& plan, const SimulateArguments& arguments,
   }
   const ReplayResult result = replay(plan, finding.value());
   if (arguments.json) {
-    output.write(replay_json(plan, finding.value(), result));
+    output.write(replay_json(plan, arguments.file, finding.value(), result));
   } else {
     const std::string rule(info(finding.value().rule).id);
     if (!arguments.quiet) {
@@ -129,7 +130,7 @@ ExitCode replay_witness(const Plan& plan, const SimulateArguments& arguments,
 
 ExitCode run_in_time(const Plan& plan, const SimulateArguments& arguments, StandardOutput& output) {
   const TimedResult result = simulate_timed(plan, arguments.timed_options);
-  output.write(arguments.json ? timed_json(plan, arguments.timed_options, result)
+  output.write(arguments.json ? timed_json(plan, arguments.file, arguments.timed_options, result)
                               : timed_text(plan, arguments.timed_options, result));
   return result.failing > 0 ? ExitCode::kUnsafe : ExitCode::kUnknown;
 }

@@ -193,11 +193,10 @@ std::string settle(const Plan& plan, SimulateArguments& arguments) {
     if (std::string problem = look_up(plan.symbols, text, "symbol", id, value); !problem.empty()) {
       return problem;
     }
-    const Symbol& symbol = plan.symbols[id];
     const auto number = parse_number(value);
-    if (!number || *number < symbol.min || (symbol.max && *number > *symbol.max) ||
-        *number % symbol.multiple_of != 0) {
-      return memverify::quoted(value) + " is no value of symbol " + memverify::quoted(symbol.name);
+    if (!number || !admits(plan.symbols[id], *number)) {
+      return memverify::quoted(value) + " is no value of symbol " +
+             memverify::quoted(plan.symbols[id].name);
     }
     arguments.options.symbols.push_back({id, *number});
   }

@@ -49,10 +49,12 @@ std::string timed_text(const Plan& plan, const TimedOptions& options, const Time
   return out;
 }
 
-std::string timed_json(const Plan& plan, const TimedOptions& options, const TimedResult& result) {
+std::string timed_json(const Plan& plan, const std::string& file, const TimedOptions& options,
+                       const TimedResult& result) {
   Json out;
   out["memverify"] = 1;
-  out["plan"] = plan.name;
+  out["plan"] = plan.name.empty() ? std::string_view(file) : plan.name;
+  out["file"] = file;
   out["verdict"] = result.failing > 0 ? "unsafe" : "unknown";
   Json& timed = out["timed"];
   timed["combinations"] = result.combinations;

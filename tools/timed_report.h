@@ -10,6 +10,7 @@ namespace memverify {
 
 std::string timed_text(const Plan& plan, const TimedOptions& options, const TimedResult& result);
 /// One JSON object and a newline; counts are decimal strings where they may not fit a number.
-std::string timed_json(const Plan& plan, const TimedOptions& options, const TimedResult& result);
+std::string timed_json(const Plan& plan, const std::string& file, const TimedOptions& options,
+                       const TimedResult& result);
 
 }  // namespace memverify

@@ -110,6 +110,7 @@ TEST_F(CliSimulate, JsonHoldsTheCountsAsDecimalStrings) {
   EXPECT_EQ(stats["interleavings"], "6");
   EXPECT_EQ(stats["failing"], "5");
   EXPECT_EQ(stats["exhaustive"], true);
+  EXPECT_EQ(stats["reduction"], "none");
 }
 
 TEST_F(CliSimulate, ReductionsFindTheSameWithLess) {
@@ -151,6 +152,17 @@ TEST_F(CliSimulate, WitnessOfAnotherPlanSaysWhereItDeparts) {
   EXPECT_TRUE(contains(run.out, "must wait for `make_x`")) << run.out;
   const Outcome strange = simulate({"open.json", "--replay", "result.json"});
   EXPECT_EQ(strange.exit_code, 2) << "there is no such file";
+}
+
+TEST_F(CliSimulate, WitnessWithSymbolValuesThatThePlanDoesNotAllowIsBadInput) {
+  simulate({"open.json", "--witness", "run.json", "-q"});
+  Json finding = Json::parse(read_text(box_.path("run.json")));
+  ASSERT_TRUE(finding["symbols"].contains("n")) << finding;
+  finding["symbols"]["n"] = 1'000'000;
+  box_.write("run.json", finding.dump());
+  const Outcome run = simulate({"open.json", "--replay", "run.json"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(contains(run.err, "1000000 is no value of symbol `n`")) << run.err;
 }
 
 TEST_F(CliSimulate, WitnessFileThatIsNoneIsBadInput) {
@@ -264,6 +276,16 @@ TEST_F(CliSimulate, NamesThatThePlanDoesNotHaveAreUsageErrors) {
     EXPECT_EQ(run.exit_code, 2) << words[1];
     EXPECT_FALSE(run.err.empty());
   }
+}
+
+TEST_F(CliSimulate, OnlyReductionNoneIsExhaustive) {
+  const Outcome run = simulate({"safe.json", "--reduction", "classes"});
+  EXPECT_TRUE(contains(run.out, ", exhaustive up to reordering\n")) << run.out;
+  const Outcome json = simulate({"safe.json", "--reduction", "classes", "--format", "json"});
+  const Json stats = Json::parse(json.out)["stats"];
+  EXPECT_EQ(stats["reduction"], "classes");
+  EXPECT_EQ(stats["complete"], true);
+  EXPECT_EQ(stats["exhaustive"], false);
 }
 
 TEST_F(CliSimulate, HelpNamesEveryOption) {

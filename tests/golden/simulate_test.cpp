@@ -59,7 +59,7 @@ std::string counts_of(const Plan& plan) {
   if (!stats.stopped.empty()) return text + ", stopped\n";
   return text + ", " + std::to_string(stats.states) + " states, " +
          std::to_string(stats.transitions) + " transitions, fails in " + stats.failing + " of " +
-         stats.interleavings + (stats.exhaustive ? "" : ", not exhaustive") + "\n";
+         stats.interleavings + (stats.complete ? "" : ", not exhaustive") + "\n";
 }
 
 TEST(SimulateCounts, AreUnchangedOverTheCorpus) {

@@ -46,7 +46,7 @@ TEST(Explore, VisitsEveryStateOfIndependentQueuesOnce) {
   const SimStats small = stats_of(independent(3, 4), Verdict::kSafe);
   EXPECT_EQ(small.states, 729U);
   EXPECT_EQ(small.transitions, 3U * 8 * 81);
-  EXPECT_TRUE(small.exhaustive);
+  EXPECT_TRUE(small.complete);
   EXPECT_EQ(stats_of(independent(4, 5), Verdict::kSafe).states, 14641U);
 }
 
@@ -117,7 +117,7 @@ TEST(Explore, EndsWithUnknownAtEachLimit) {
   EXPECT_EQ(simulate(plan, few_states, stats).verdict, Verdict::kUnknown);
   EXPECT_EQ(stats.states, 100U);
   EXPECT_EQ(stats.stopped, "states");
-  EXPECT_FALSE(stats.exhaustive);
+  EXPECT_FALSE(stats.complete);
 
   SimOptions little_memory;
   little_memory.max_bytes = 1000;
@@ -138,7 +138,7 @@ TEST(Explore, ReportsWhatItFoundBeforeALimit) {
   options.max_states = 20;
   const EngineResult result = simulate(plan, options, stats);
   EXPECT_EQ(result.verdict, Verdict::kUnsafe);
-  EXPECT_FALSE(stats.exhaustive);
+  EXPECT_FALSE(stats.complete);
 }
 
 TEST(Explore, LeavesSymbolsWithoutABoundUnproven) {
@@ -152,7 +152,7 @@ TEST(Explore, LeavesSymbolsWithoutABoundUnproven) {
   SimStats stats;
   const EngineResult result = simulate(built(std::move(b)), {}, stats);
   EXPECT_EQ(result.verdict, Verdict::kUnknown);
-  EXPECT_FALSE(stats.exhaustive);
+  EXPECT_FALSE(stats.complete);
 }
 
 /// Walks the model and the plain state side by side.

@@ -163,7 +163,7 @@ TEST(Limits, EndAPlanOfTooManyIterationsBeforeItIsUnrolled) {
   b.add_op({.name = "w", .queue = "q", .writes = {{.tensor = "X"}}});
   SimStats stats;
   EXPECT_EQ(simulate(built(std::move(b)), {}, stats).verdict, Verdict::kUnknown);
-  EXPECT_FALSE(stats.exhaustive);
+  EXPECT_FALSE(stats.complete);
 }
 
 TEST(Random, ShowsWrongVersionsWithTheRunThatMetThem) {
