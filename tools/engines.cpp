@@ -14,9 +14,11 @@ EngineResult run_happens_before(const Plan& plan, const EngineOptions& options) 
 
 EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
   SimStats stats;
-  return simulate(
-      plan, SimOptions{.reduction = Reduction::kClasses, .max_findings = options.max_findings},
-      stats);
+  return simulate(plan,
+                  SimOptions{.reduction = Reduction::kClasses,
+                             .max_findings = options.max_findings,
+                             .max_seconds = options.max_seconds},
+                  stats);
 }
 
 }  // namespace
@@ -29,12 +31,12 @@ std::span<const Engine> engines() {
   return kEngines;
 }
 
-std::vector<const Engine*> select_engines(std::string_view name) {
-  if (name == "auto") return {&engines().front()};
+EngineChoice select_engines(std::string_view name) {
+  EngineChoice choice{.all = name == "all"};
   for (const Engine& engine : engines()) {
-    if (engine.name == name) return {&engine};
+    if (choice.all || name == "auto" || engine.name == name) choice.engines.push_back(&engine);
   }
-  return {};
+  return choice;
 }
 
 }  // namespace memverify

@@ -13,6 +13,7 @@ namespace memverify {
 
 struct EngineOptions {
   std::size_t max_findings = 100;  ///< >= 1.
+  double max_seconds = 60;         ///< Of wall time, for an engine that searches; 0: no limit.
 };
 
 struct Engine {
@@ -23,8 +24,14 @@ struct Engine {
 
 std::span<const Engine> engines();
 
-/// The engines that `--engine name` asks for: one, or for "auto" those that suit every plan. Empty
-/// when there is no such name.
-std::vector<const Engine*> select_engines(std::string_view name);
+/// Whom to ask, the cheapest first.
+struct EngineChoice {
+  std::vector<const Engine*> engines;
+  bool all = false;  ///< All of them, to compare; otherwise until one has decided the plan.
+};
+
+/// What `--engine name` asks for: one engine, or every one for "auto" and "all". No engine when
+/// there is no such name.
+EngineChoice select_engines(std::string_view name);
 
 }  // namespace memverify

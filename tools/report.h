@@ -40,6 +40,7 @@ struct Report {
   Plan plan;
   Verdict verdict = Verdict::kUnknown;
   std::vector<std::pair<std::string_view, Verdict>> engines;  ///< Those that ran, in that order.
+  std::string_view decided_by;                                ///< The engine that the rest is from.
   std::vector<Finding> findings;                              ///< Sorted by rule, then ops.
   bool stopped_at_max_findings = false;
   VerifyStats stats;

@@ -146,6 +146,7 @@ Json verdict_json(const Report& report) {
   out["engines"] = Json::object();
   for (const auto& [engine, verdict] : report.engines)
     out["engines"][std::string(engine)] = name(verdict);
+  out["decided_by"] = report.decided_by;
   out["findings"] = Json::array();
   for (const Finding& finding : report.findings) {
     out["findings"].push_back(finding_json(plan, finding, kMostSteps));

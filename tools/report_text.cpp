@@ -255,6 +255,16 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
+/// "decided by sim (hb: unknown)".
+std::string engine_words(const Report& report) {
+  std::vector<std::string> others;
+  for (const auto& [engine, verdict] : report.engines) {
+    if (engine == report.decided_by) continue;
+    others.push_back(std::string(engine) + ": " + std::string(name(verdict)));
+  }
+  return "decided by " + std::string(report.decided_by) + " (" + listed(others) + ")";
+}
+
 std::string random_words(const SearchReport& search) {
   char bound[32];
   std::snprintf(bound, sizeof bound, "%.3g", search.random_bound);
@@ -297,6 +307,7 @@ std::string text_summary(const Report& report, const Style& style) {
     out += head + "fails in " + grouped(report.search->failing) + " of " +
            grouped(report.search->interleavings) + " interleavings\n";
   }
+  if (report.engines.size() > 1) out += head + engine_words(report) + "\n";
   return out + "memverify: " + outcome_line(report) + "\n";
 }
 

@@ -32,6 +32,7 @@ Report simulated(Plan plan, const SimulateArguments& arguments) {
   bar.clear();
   report.verdict = result.verdict;
   report.engines.emplace_back("sim", result.verdict);
+  report.decided_by = "sim";
   report.findings = std::move(result.findings);
   report.stopped_at_max_findings = result.stopped_at_max_findings;
   report.stats = result.stats;

@@ -18,13 +18,13 @@ struct VerifyArguments {
   std::vector<std::string> files;
   bool json = false;
   bool quiet = false;
-  std::size_t max_findings = 100;
+  EngineOptions options;
   std::string engine = "auto";
   ColorMode color = ColorMode::kAuto;
 };
 
 std::vector<std::string> engine_names() {
-  std::vector<std::string> names = {"auto"};
+  std::vector<std::string> names = {"auto", "all"};
   for (const Engine& engine : engines()) names.emplace_back(engine.name);
   return names;
 }
@@ -34,8 +34,8 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       ->required()
       ->type_name("");
   add_format_option(app, arguments.json);
-  add_max_findings_option(app, arguments.max_findings);
-  std::string help = "Who decides: auto";
+  add_max_findings_option(app, arguments.options.max_findings);
+  std::string help = "Who decides: auto (the cheapest that can), all (each, and they must agree)";
   for (const Engine& engine : engines()) {
     help += ", " + std::string(engine.name) + " (" + std::string(engine.help) + ")";
   }
@@ -44,6 +44,11 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str()
       ->take_last();
+  app.add_option("--budget-seconds", arguments.options.max_seconds,
+                 "Let an engine that searches end as not proven after this time; 0 is no limit")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("S")
+      ->capture_default_str();
   add_color_option(app, arguments.color);
   app.add_flag("--quiet,-q", arguments.quiet, "Only the last line for each file");
   app.footer(
@@ -110,37 +115,36 @@ std::string summary(const std::map<std::string_view, std::int64_t>& counts, std:
 }  // namespace
 
 ExitCode verify_command(const Arguments& arguments) {
-  VerifyArguments options;
+  VerifyArguments given;
   CLI::App app("Decides whether plans are safe: no race, no wrong version, no deadlock in any run.",
                "memverify verify");
-  add_options(app, options);
+  add_options(app, given);
   if (const auto code = parse(app, arguments)) return *code;
-  if (std::ranges::count(options.files, "-") > 1) {
+  if (std::ranges::count(given.files, "-") > 1) {
     return usage_error("verify", "standard input (-) can be read only once");
   }
-  const std::vector<const Engine*> chosen = select_engines(options.engine);
-  const Style out_style = Style::of(options.color, stdout);
-  const Style error_style = Style::of(options.color, stderr);
-  const bool single = options.files.size() == 1;
+  const EngineChoice chosen = select_engines(given.engine);
+  const Style out_style = Style::of(given.color, stdout);
+  const Style error_style = Style::of(given.color, stderr);
+  const bool single = given.files.size() == 1;
   StandardOutput output;
   ExitCode code = ExitCode::kSafe;
   std::map<std::string_view, std::int64_t> counts;
-  for (const std::string& file : options.files) {
-    const Report report =
-        verify_file(file, chosen, EngineOptions{.max_findings = options.max_findings});
+  for (const std::string& file : given.files) {
+    const Report report = verify_file(file, chosen, given.options);
     code = worse(code, exit_code(report));
     ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
-    if (!report.errors.empty() && &file == &options.files.front()) write_error(command_hint(file));
+    if (!report.errors.empty() && &file == &given.files.front()) write_error(command_hint(file));
     if (single) {
-      output.write(single_report(report, options, out_style));
-    } else if (options.json) {
+      output.write(single_report(report, given, out_style));
+    } else if (given.json) {
       output.write(json_report(report, JsonLayout::kOneLine));
     } else {
       output.write(printable(file) + ": " + outcome_line(report) + "\n");
     }
   }
-  if (!single && !options.json) output.write(summary(counts, options.files.size()));
+  if (!single && !given.json) output.write(summary(counts, given.files.size()));
   return output.finish(code);
 }
 

@@ -8,6 +8,7 @@
 #include "plan/words.h"
 #include "sim/replay.h"
 #include "tools/confirm.h"
+#include "tools/decide.h"
 #include "tools/load.h"
 
 namespace memverify {
@@ -53,26 +54,6 @@ Valuation least_values(const Plan& plan) {
   return valuation;
 }
 
-void run_engines(const Plan& plan, std::span<const Engine* const> engines,
-                 const EngineOptions& options, Report& report) {
-  for (const Engine* engine : engines) {
-    EngineResult result = engine->run(plan, options);
-    report.engines.emplace_back(engine->name, result.verdict);
-    if (report.engines.size() > 1) {
-      if (result.verdict != report.verdict) {
-        report.internal_errors.push_back("the engines " +
-                                         std::string(report.engines.front().first) + " and " +
-                                         std::string(engine->name) + " disagree");
-      }
-      continue;
-    }
-    report.verdict = result.verdict;
-    report.findings = std::move(result.findings);
-    report.stopped_at_max_findings = result.stopped_at_max_findings;
-    report.stats = result.stats;
-  }
-}
-
 }  // namespace
 
 std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
@@ -102,7 +83,7 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
   return errors;
 }
 
-Report verify_file(const std::string& path, std::span<const Engine* const> engines,
+Report verify_file(const std::string& path, const EngineChoice& engines,
                    const EngineOptions& options) {
   Report report{.file = path};
   Loaded loaded = load_plan(path, cannot_be_verified);
@@ -111,7 +92,7 @@ Report verify_file(const std::string& path, std::span<const Engine* const> engin
     return report;
   }
   report.plan = std::move(*loaded.plan);
-  run_engines(report.plan, engines, options, report);
+  decide(report, engines, options);
   confirm_findings(report);
   return report;
 }

@@ -13,7 +13,7 @@
 namespace memverify {
 
 /// Reads, checks, decides, and replays every run found. "-" is standard input. Never prints.
-Report verify_file(const std::string& path, std::span<const Engine* const> engines,
+Report verify_file(const std::string& path, const EngineChoice& engines,
                    const EngineOptions& options);
 
 /// Puts the findings of a report into words and replays their runs; what does not replay becomes an

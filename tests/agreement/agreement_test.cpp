@@ -23,7 +23,7 @@
 #include "tests/support/describe_result.h"
 #include "tests/support/random_plan.h"
 #include "tests/support/reference.h"
-#include "tests/support/shrink.h"
+#include "tools/shrink.h"
 #include "verify/verify.h"
 
 namespace memverify::testing {

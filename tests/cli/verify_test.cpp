@@ -280,5 +280,21 @@ TEST_F(CliVerify, ClosedOutputIsSaid) {
   EXPECT_TRUE(contains(run.err, "cannot write to standard output")) << run.err;
 }
 
+TEST_F(CliVerify, AutoAsksAnotherEngineWhereTheFirstGivesUp) {
+  const std::string plan = MEMVERIFY_CORPUS "/bugs/b70-credit-returned-at-issue.safe.json";
+  const Outcome run = box_.run({plan});
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_TRUE(contains(run.out, "note: decided by ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "(hb: unknown")) << run.out;
+}
+
+TEST_F(CliVerify, AllEnginesAreNamedWithTheirVerdicts) {
+  const Outcome run = box_.run({"safe.json", "--engine", "all", "--format", "json"});
+  EXPECT_EQ(run.exit_code, 0);
+  const Json engines = Json::parse(run.out)["engines"];
+  EXPECT_EQ(engines["hb"], "safe");
+  EXPECT_EQ(engines["sim"], "safe");
+}
+
 }  // namespace
 }  // namespace memverify::testing

@@ -1,9 +1,10 @@
-#include "tests/support/shrink.h"
+#include "tools/shrink.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "tests/support/random_plan.h"
 #include "tests/support/reference.h"
 
 namespace memverify::testing {

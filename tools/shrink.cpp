@@ -1,12 +1,12 @@
 // Problem: a disagreement on a random plan is unreadable. Idea: greedy delta debugging on the tree
 // of the document; every step makes the text shorter or a number smaller, so it ends. Tested by
-// unit/support/shrink_test.cpp.
-#include "tests/support/shrink.h"
+// tests/unit/tools/shrink_test.cpp.
+#include "tools/shrink.h"
 
 #include <string>
 #include <vector>
 
-namespace memverify::testing {
+namespace memverify {
 namespace {
 
 using Pointer = PlanJson::json_pointer;
@@ -92,4 +92,4 @@ PlanJson shrink(PlanJson plan, const std::function<bool(const PlanJson&)>& holds
   return plan;
 }
 
-}  // namespace memverify::testing
+}  // namespace memverify

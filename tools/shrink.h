@@ -1,11 +1,13 @@
-// tests/support/shrink.h -- the smallest plan that still shows something.
+// tools/shrink.h -- the smallest plan that still shows something.
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 
-#include "tests/support/random_plan.h"
+namespace memverify {
 
-namespace memverify::testing {
+/// A plan file as an editable tree; keys sorted, so that its text is the same everywhere.
+using PlanJson = nlohmann::json;
 
 /// Takes away ops, declarations with everything that refers to them, list entries, keys, and lowers
 /// numbers, one at a time, as long as `holds` stays true; ends when no single step does.
@@ -13,4 +15,4 @@ namespace memverify::testing {
 /// calls of `holds`.
 PlanJson shrink(PlanJson plan, const std::function<bool(const PlanJson&)>& holds);
 
-}  // namespace memverify::testing
+}  // namespace memverify
