@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/simulate.h"
+#include "verify/smt_verify.h"
 #include "verify/verify.h"
 
 namespace memverify {
@@ -21,12 +22,17 @@ EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
                   stats);
 }
 
+EngineResult run_solver(const Plan& plan, const EngineOptions& options) {
+  return verify_smt(plan, SmtOptions{.max_findings = options.max_findings});
+}
+
 }  // namespace
 
 std::span<const Engine> engines() {
   static constexpr std::array kEngines = {
       Engine{.name = "hb", .help = "happens-before, by clocks alone", .run = run_happens_before},
       Engine{.name = "sim", .help = "the simulator, by executing runs", .run = run_simulator},
+      Engine{.name = "smt", .help = "the Z3 solver, by formulas over all runs", .run = run_solver},
   };
   return kEngines;
 }

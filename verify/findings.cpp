@@ -140,6 +140,27 @@ void Findings::add_races(const CaseView& view, const RacingPairs& pairs) {
   }
 }
 
+Finding* Findings::add_clash(OpId first, OpId second, Clashes clashes) {
+  const Key key{Rule::kWar, index(first), index(second)};
+  const auto at = kept_.find(key);
+  if (at == kept_.end()) {
+    Finding* finding = add(key, nullptr);
+    if (finding != nullptr) kept_[key].clashes = clashes;
+    return finding;
+  }
+  Kept& kept = at->second;
+  const Clashes before = kept.clashes;
+  kept.clashes = static_cast<Clashes>(before | clashes);
+  if (std::countr_zero(clashes) >= std::countr_zero(before)) return nullptr;
+  kept.finding = Finding{};
+  return &kept.finding;
+}
+
+bool Findings::is_static_boundary(TensorId tensor, OpId op) const {
+  const auto known = kept_.find({Rule::kBoundary, index(tensor), kStaticTensor});
+  return known != kept_.end() && known->second.finding.ops == std::vector{op};
+}
+
 void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& finding) {
   const int bit = std::countr_zero(pair.clashes);
   finding.rule = static_cast<Rule>(static_cast<int>(Rule::kWar) + bit);

@@ -46,6 +46,21 @@ class Findings {
   /// MV301 for a sync; `op` waits in vain or signals for nobody.
   void add_warning(OpId op, std::string message, std::string help);
 
+  // For engines that have no CaseView. Each returns the finding to fill in, or nullptr when it is
+  // known already or there are too many.
+
+  /// A finding about two ops, or about a tensor or one op and kNobody.
+  Finding* add_new(Rule rule, std::uint32_t about, std::uint32_t second) {
+    return add({rule, about, second}, nullptr);
+  }
+  /// A race of two ops; not nullptr too when `clashes` holds a lower way than was known.
+  Finding* add_clash(OpId first, OpId second, Clashes clashes);
+  /// The text of the plan has said that `op` overwrites the boundary tensor.
+  bool is_static_boundary(TensorId tensor, OpId op) const;
+  void add_tensor(Finding& finding, TensorId tensor) const;
+  void set_chain(Finding& finding) const;
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
+
   /// Errors alone count: what is no error must not keep one from being found.
   bool full() const { return counted_[static_cast<std::size_t>(Severity::kError)] >= limit_; }
   void stop() { stopped_ = true; }
@@ -60,7 +75,6 @@ class Findings {
     Clashes clashes = 0;
     std::uint64_t valuations = 0;  ///< Of an unused claim: the symbol values that leave it unused.
   };
-  static constexpr std::uint32_t kNobody = 0xFFFFFFFFU;
   /// In the place of a second op, what a finding is about when the first number is no op.
   static constexpr std::uint32_t kStaticStorage = 0x80000000U;
   static constexpr std::uint32_t kStaticPool = 0x80000001U;
@@ -77,8 +91,6 @@ class Findings {
   void show_reader(const CaseView& view, const AccessInstance& read, Finding& finding);
   bool is_static(const CaseView& view, const AccessInstance& read, const AccessInstance& writer);
   void add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes);
-  void add_tensor(Finding& finding, TensorId tensor) const;
-  void set_chain(Finding& finding) const;
   void set_witness(Finding& finding, std::vector<Step> steps);
 
   const Plan& plan_;

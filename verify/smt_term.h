@@ -108,8 +108,8 @@ class Terms {
     return names_[static_cast<std::size_t>(free.value)];
   }
 
-  /// The value of every term up to the greatest of `roots` (Booleans are 0 and 1); nullopt if one
-  /// that the roots need passes 64 bits. Free terms that are not assigned count as 0.
+  /// The value of every term (Booleans are 0 and 1); nullopt if one that `roots` need passes 64
+  /// bits, 0 for others that do. Free terms that are not assigned count as 0.
   std::optional<std::vector<std::int64_t>> evaluate(const Assignment& values,
                                                     std::span<const Bool> roots) const;
 

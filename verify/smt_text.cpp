@@ -144,16 +144,18 @@ std::optional<std::vector<std::int64_t>> Terms::evaluate(const Assignment& value
   const std::vector<std::uint8_t> needed = needed_terms(terms_, roots);
   std::vector<std::int64_t> of(terms_.size(), 0);
   for (std::uint32_t id = 0; id < terms_.size(); ++id) {
-    if (!needed[id]) continue;
     if (is_free(terms_[id])) {
       const auto found = values.find(id);
       if (found != values.end()) of[id] = found->second;
       continue;
     }
     const std::optional<Wide> value = value_of(terms_[id], of);
-    if (!value) return std::nullopt;
-    of[id] = static_cast<std::int64_t>(*value);
-    if (Wide{of[id]} != *value) return std::nullopt;
+    const auto narrow = static_cast<std::int64_t>(value.value_or(0));
+    if (value && Wide{narrow} == *value) {
+      of[id] = narrow;
+    } else if (needed[id]) {
+      return std::nullopt;
+    }
   }
   return of;
 }

@@ -19,6 +19,7 @@
 #include "verify/races.h"
 #include "verify/sweep.h"
 #include "verify/walk.h"
+#include "verify/warnings.h"
 #include "verify/witness.h"
 
 namespace memverify {
@@ -27,7 +28,6 @@ namespace {
 constexpr std::size_t kMaxRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
 constexpr std::uint32_t kMaxSampleIterations = 200;
-constexpr std::size_t kMaxWarnings = 20;
 constexpr std::size_t kLargeProgram = 50'000;  ///< Instances that are worth a second thread.
 
 class Verifier {
@@ -51,7 +51,7 @@ class Verifier {
           "of the run, and clocks alone do not decide that.",
           "ask `--engine sim`, which executes every run, or use a timeline semaphore");
     }
-    warn();
+    add_sync_warnings(plan_, bound_, findings_);
     EngineResult result = findings_.take();
     result.stats = stats_;
     return result;
@@ -220,36 +220,6 @@ class Verifier {
   void note_syncs(const Program& program) {
     if (bound_.empty()) bound_.assign(plan_.ops.size(), 0);
     for (OpId op : program.bound_waits) bound_[index(op)] = 1;
-  }
-
-  void warn() {
-    std::vector<std::uint8_t> waited(plan_.events.size(), 0);
-    for (const Op& op : plan_.ops) {
-      if (op.kind == OpKind::kWait) waited[index(op.event)] = 1;
-      for (const Wait& wait : plan_.waits_of(op)) {
-        if (wait.kind == WaitKind::kEvent) waited[index(wait.event)] = 1;
-      }
-    }
-    std::size_t warnings = 0;
-    for (OpId id : ids(plan_.ops)) {
-      const Op& op = plan_.ops[id];
-      bool waits = op.kind == OpKind::kWait;
-      for (const Wait& wait : plan_.waits_of(op)) waits = waits || wait.kind == WaitKind::kEvent;
-      if (waits && !bound_.empty() && !bound_[index(id)] && ++warnings <= kMaxWarnings) {
-        findings_.add_warning(id,
-                              "`" + std::string(op.name) +
-                                  "` waits for an event that nothing records or signals before it: "
-                                  "the wait orders nothing.",
-                              "record the event before the wait, or remove the wait");
-      }
-      if (op.kind == OpKind::kRecord && !waited[index(op.event)] && ++warnings <= kMaxWarnings) {
-        findings_.add_warning(id,
-                              "`" + std::string(op.name) + "` records event `" +
-                                  std::string(plan_.events[op.event]) +
-                                  "`, which nothing waits for.",
-                              "remove the record, or wait for the event");
-      }
-    }
   }
 
   const Plan& plan_;

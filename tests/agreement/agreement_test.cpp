@@ -24,6 +24,7 @@
 #include "tests/support/random_plan.h"
 #include "tests/support/reference.h"
 #include "tools/shrink.h"
+#include "verify/smt_verify.h"
 #include "verify/verify.h"
 
 namespace memverify::testing {
@@ -155,6 +156,8 @@ EngineResult run_happens_before(const Plan& plan) {
   return verify_happens_before(plan, {.max_findings = 1000});
 }
 
+EngineResult run_solver(const Plan& plan) { return verify_smt(plan, {.max_findings = 1000}); }
+
 /// Simulates under every reduction and holds against each other what they had to do.
 class Simulators {
  public:
@@ -184,6 +187,7 @@ std::vector<Engine> engines(Simulators& simulators) {
     return [&simulators, reduction](const Plan& plan) { return simulators.run(plan, reduction); };
   };
   std::vector<Engine> all = {{"hb", run_happens_before, false},
+                             {"smt", run_solver},
                              {"sim-none", simulator(Reduction::kNone)},
                              {"sim-sleep", simulator(Reduction::kSleep)},
                              {"sim-classes", simulator(Reduction::kClasses)}};

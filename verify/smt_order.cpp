@@ -1,0 +1,251 @@
+#include "verify/smt_order.h"
+
+#include <algorithm>
+
+namespace memverify::smt {
+namespace {
+
+constexpr std::size_t kMaxKnown = 20'000;        ///< Commands.
+constexpr std::size_t kMaxCounterTerms = 4'000;  ///< Beyond, arithmetic counts.
+
+}  // namespace
+
+Order::Order(const Program& program, Solver& solver, Shortcuts shortcuts)
+    : program_(program), solver_(solver), terms_(solver.terms()) {
+  if (shortcuts == Shortcuts::kKnownOrder && program.commands.size() <= kMaxKnown) {
+    find_known_order();
+  }
+  require_commands();
+}
+
+/// Row b holds a: a is in the run and completed before b starts, or dropped. What a command that
+/// may be dropped needed says nothing when it is.
+void Order::find_known_order() {
+  const std::size_t n = program_.commands.size();
+  row_ = (n + 63) / 64;
+  known_.assign(n * row_, 0);
+  for (Cmd c = 0; c < n; ++c) {
+    std::uint64_t* row = &known_[c * row_];
+    const auto take = [&](const Need& need, bool done) {
+      if (need.applies != program_.commands[need.at].present) return;
+      if (done) row[need.at / 64] |= std::uint64_t{1} << (need.at % 64);
+      if (!program_.always(terms_, need.at) || need.at >= c) return;
+      for (std::size_t w = 0; w < row_; ++w) row[w] |= known_[need.at * row_ + w];
+      if (!done) return;
+      for (const Need& earlier : program_.to_complete[need.at]) {
+        if (earlier.applies != program_.commands[earlier.at].present) continue;
+        row[earlier.at / 64] |= std::uint64_t{1} << (earlier.at % 64);
+        if (!program_.always(terms_, earlier.at)) continue;
+        for (std::size_t w = 0; w < row_; ++w) row[w] |= known_[earlier.at * row_ + w];
+      }
+    };
+    for (const Need& need : program_.to_start[c]) {
+      if (need.kind == Need::Kind::kDone) take(need, true);
+      if (need.kind == Need::Kind::kStarted) take(need, false);
+    }
+  }
+}
+
+bool Order::known_before(Cmd a, Cmd b) const {
+  return row_ != 0 && (known_[b * row_ + a / 64] >> (a % 64) & 1) != 0;
+}
+
+Bool Order::done_before(Cmd a, Cmd b) {
+  if (known_before(b, a) || a == b) return terms_.truth(false);
+  if (known_before(a, b)) return program_.commands[a].present;
+  return terms_.both(program_.commands[a].completed,
+                     terms_.at_most(program_.commands[a].complete, program_.commands[b].start));
+}
+
+Bool Order::completes_after(Cmd a, Cmd b) {
+  if (known_before(a, b) || a == b) return terms_.truth(false);
+  if (known_before(b, a)) return terms_.truth(true);
+  return terms_.less(program_.commands[b].complete, program_.commands[a].complete);
+}
+
+Bool Order::finished() {
+  std::vector<Bool> all;
+  for (const Command& c : program_.commands) all.push_back(terms_.implies(c.present, c.completed));
+  return terms_.all(std::move(all));
+}
+
+/// [S-7], and what every instant needs.
+void Order::require_commands() {
+  for (std::uint32_t k = 0; k < program_.counts.size(); ++k) {
+    met_.push_back({terms_.boolean("count met"), terms_.integer("count met at")});
+  }
+  require_counts();
+  for (Cmd c = 0; c < program_.commands.size(); ++c) {
+    const Command& command = program_.commands[c];
+    solver_.require(terms_.implies(command.started, command.present));
+    solver_.require(terms_.implies(command.completed, command.started));
+    solver_.require(
+        terms_.implies(command.completed, terms_.less(command.start, command.complete)));
+    for (const Need& need : program_.to_start[c]) {
+      if (need.kind == Need::Kind::kSemaphore) {
+        solver_.require(terms_.implies(command.started, reached(c, need)));
+      } else {
+        require_need(c, need, command.started, command.start);
+      }
+    }
+    for (const Need& need : program_.to_complete[c]) {
+      require_need(c, need, command.completed, command.complete);
+    }
+  }
+}
+
+void Order::require_counts() {
+  for (std::size_t k = 0; k < met_.size(); ++k) {
+    std::vector<Bool> incomplete;
+    for (Cmd c : program_.counts[k].of) {
+      const Command& command = program_.commands[c];
+      const Bool done =
+          terms_.both(command.completed, terms_.at_most(command.complete, met_[k].when));
+      incomplete.push_back(terms_.both(command.present, terms_.no(done)));
+    }
+    solver_.require(terms_.implies(met_[k].holds, few(incomplete, program_.counts[k].most)));
+  }
+}
+
+Bool Order::few(const std::vector<Bool>& of, std::int64_t most) {
+  const std::size_t n = of.size();
+  if (most < 0) return terms_.truth(false);
+  const auto k = static_cast<std::size_t>(most);
+  if (n <= k) return terms_.truth(true);
+  if (n * (k + 1) <= kMaxCounterTerms) return terms_.hold_at_most(of, k);
+  std::vector<Weighted> not_so;
+  for (const Bool a : of) not_so.push_back({terms_.no(a), 1});
+  return terms_.weigh_at_least(not_so, static_cast<std::int64_t>(n - k));
+}
+
+void Order::require_need(Cmd c, const Need& need, Bool happens, Int when) {
+  const Bool asked = terms_.both(happens, need.applies);
+  switch (need.kind) {
+    case Need::Kind::kDone: {
+      const Command& at = program_.commands[need.at];
+      solver_.require(terms_.implies(asked, at.completed));
+      solver_.require(terms_.implies(asked, terms_.at_most(at.complete, when)));
+      return;
+    }
+    case Need::Kind::kStarted: {
+      const Command& at = program_.commands[need.at];
+      solver_.require(terms_.implies(asked, at.started));
+      solver_.require(terms_.implies(asked, terms_.less(at.start, when)));
+      return;
+    }
+    case Need::Kind::kCount:
+      solver_.require(terms_.implies(asked, met_[need.count].holds));
+      solver_.require(terms_.implies(asked, terms_.at_most(met_[need.count].when, when)));
+      return;
+    case Need::Kind::kSemaphore:
+      solver_.require(terms_.implies(asked, reached(c, need)));
+      return;
+  }
+}
+
+/// [S-23], [S-24]: at the start of `c`. What others take in the same instant counts as taken, so
+/// that starts at one instant may be put in any order.
+Bool Order::reached(Cmd c, const Need& need) {
+  const SemaphoreUse& use = program_.semaphores[index(need.semaphore)];
+  if (use.timeline) {
+    std::vector<Bool> some{terms_.truth(use.initial >= need.value)};
+    for (const Change& signal : use.signals) {
+      if (signal.value >= need.value) some.push_back(done_before(signal.cmd, c));
+    }
+    return terms_.any(std::move(some));
+  }
+  if (use.takes.empty() && use.initial >= need.value) return terms_.truth(true);
+  std::vector<Weighted> parts;
+  std::vector<Bool> missing;
+  std::int64_t total = use.initial;
+  bool ones = true;
+  for (const Change& signal : use.signals) {
+    if (signal.value == 0) continue;
+    const Bool done = done_before(signal.cmd, c);
+    parts.push_back({done, signal.value});
+    missing.push_back(terms_.no(done));
+    total += signal.value;
+    ones = ones && signal.value == 1;
+  }
+  if (use.takes.empty() && ones) return few(missing, total - need.value);
+  if (use.takes.empty() && total == need.value) return few(missing, 0);
+  for (const Change& take : use.takes) {
+    if (take.cmd == c || known_before(c, take.cmd)) continue;
+    const Command& other = program_.commands[take.cmd];
+    Bool taken = other.present;
+    if (!known_before(take.cmd, c)) {
+      taken = terms_.both(other.started, terms_.at_most(other.start, program_.commands[c].start));
+    }
+    parts.push_back({taken, -take.value});
+  }
+  return terms_.weigh_at_least(parts, need.value - use.initial);
+}
+
+Bool Order::is_met(const Need& need) {
+  switch (need.kind) {
+    case Need::Kind::kDone:
+      return terms_.implies(need.applies, program_.commands[need.at].completed);
+    case Need::Kind::kStarted:
+      return terms_.implies(need.applies, program_.commands[need.at].started);
+    case Need::Kind::kCount: {
+      std::vector<Bool> incomplete;
+      for (Cmd c : program_.counts[need.count].of) {
+        const Command& command = program_.commands[c];
+        incomplete.push_back(terms_.both(command.present, terms_.no(command.completed)));
+      }
+      return terms_.implies(need.applies, few(incomplete, program_.counts[need.count].most));
+    }
+    case Need::Kind::kSemaphore:
+      break;
+  }
+  const SemaphoreUse& use = program_.semaphores[index(need.semaphore)];
+  std::vector<Weighted> parts;
+  std::vector<Bool> enough{terms_.truth(use.timeline && use.initial >= need.value)};
+  for (const Change& signal : use.signals) {
+    const Bool done = program_.commands[signal.cmd].completed;
+    if (use.timeline && signal.value >= need.value) enough.push_back(done);
+    parts.push_back({done, signal.value});
+  }
+  if (use.timeline) return terms_.any(std::move(enough));
+  for (const Change& take : use.takes) {
+    parts.push_back({program_.commands[take.cmd].started, -take.value});
+  }
+  return terms_.weigh_at_least(parts, need.value - use.initial);
+}
+
+Bool Order::cannot_start(Cmd c) {
+  std::vector<Bool> unmet;
+  for (const Need& need : program_.to_start[c]) unmet.push_back(terms_.no(is_met(need)));
+  return terms_.any(std::move(unmet));
+}
+
+/// What only ever waits for what is submitted earlier goes on in the end.
+bool Order::may_get_stuck() const {
+  for (Cmd c = 0; c < program_.commands.size(); ++c) {
+    for (const Need& need : program_.to_start[c]) {
+      if (need.kind == Need::Kind::kSemaphore) return true;
+      if (need.kind == Need::Kind::kDone && need.at >= c) return true;
+    }
+  }
+  return false;
+}
+
+Bool Order::stuck() {
+  if (row_ != 0 && !may_get_stuck()) return terms_.truth(false);
+  std::vector<Bool> all;
+  std::vector<Bool> some;
+  for (Cmd c = 0; c < program_.commands.size(); ++c) {
+    const Command& command = program_.commands[c];
+    std::vector<Bool> unmet;
+    for (const Need& need : program_.to_complete[c]) unmet.push_back(terms_.no(is_met(need)));
+    const Bool waits = terms_.either(
+        terms_.both(terms_.no(command.started), cannot_start(c)),
+        terms_.all({command.started, terms_.no(command.completed), terms_.any(std::move(unmet))}));
+    all.push_back(terms_.any({terms_.no(command.present), command.completed, waits}));
+    some.push_back(terms_.both(command.present, terms_.no(command.completed)));
+  }
+  all.push_back(terms_.any(std::move(some)));
+  return terms_.all(std::move(all));
+}
+
+}  // namespace memverify::smt

@@ -1,0 +1,63 @@
+// verify/smt_order.h -- the runs of a program, as formulas in a solver.
+//
+// Besides the formulas this knows the pairs that every run orders because needs that always apply
+// chain them. What they decide is never asked; that is a shortcut alone, and `Shortcuts::kNone`
+// leaves it out, as a dump does.
+//
+// Cost: commands^2 / 64 words for the known pairs, at most 20,000 commands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "verify/smt_program.h"
+#include "verify/smt_solver.h"
+
+namespace memverify::smt {
+
+enum class Shortcuts : std::uint8_t { kNone, kKnownOrder };
+
+class Order {
+ public:
+  /// Requires of `solver` that its models are runs of `program` (both must outlive this).
+  Order(const Program& program, Solver& solver, Shortcuts shortcuts);
+
+  /// True only if in every run in which `b` has started and `a` is not dropped, `a` has completed
+  /// before.
+  bool known_before(Cmd a, Cmd b) const;
+
+  /// `a` has completed before `b` starts, which is in the run.
+  Bool done_before(Cmd a, Cmd b);
+  /// `a` completes after `b` does; both are in the run.
+  Bool completes_after(Cmd a, Cmd b);
+  /// Everything that is not dropped has completed.
+  Bool finished();
+  /// The run cannot go on, though something has not completed ([S-45]).
+  Bool stuck();
+  /// The start of `c` cannot be the next instant.
+  Bool cannot_start(Cmd c);
+  Bool is_met(const Need& need);  ///< Now, at the end of the run.
+
+ private:
+  void find_known_order();
+  void require_commands();
+  void require_counts();
+  void require_need(Cmd c, const Need& need, Bool happens, Int when);
+  Bool reached(Cmd c, const Need& need);
+  Bool few(const std::vector<Bool>& of, std::int64_t most);
+  bool may_get_stuck() const;
+
+  const Program& program_;
+  Solver& solver_;
+  Terms& terms_;
+  struct Met {
+    Bool holds;
+    Int when;
+  };
+  std::vector<Met> met_;              ///< By count.
+  std::vector<std::uint64_t> known_;  ///< Row by command, bit by command.
+  std::size_t row_ = 0;               ///< Words; 0: nothing is known.
+};
+
+}  // namespace memverify::smt
