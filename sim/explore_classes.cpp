@@ -1,4 +1,4 @@
-// One run for all: exact search of models that consume no semaphore.
+// One run for all: exact search of models in which no step disables one of another chain.
 //
 // Problem: which checks can fire at all? Idea: needs are monotone, so that the union of two
 // reachable sets of instants is reachable. One run that does all it can tells most of it. Where it

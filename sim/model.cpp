@@ -37,6 +37,7 @@ class Compiler {
     close(model_.threshold_begin, model_.thresholds.size());
     close(model_.quorum_begin, model_.quorums_of_steps.size());
     close(model_.count_begin, model_.counts.size());
+    model_.consumes = program_.consumes && can_disable();
     suspect_races();
     suspect_lifetimes();
     suspect_reads();
@@ -96,7 +97,6 @@ class Compiler {
   }
 
   void make_semaphores() {
-    model_.consumes = program_.consumes;
     const std::size_t digits = model_.steps() + model_.chains();
     for (SemaphoreId s : ids(program_.initial)) {
       model_.initial.push_back(program_.initial[s]);
@@ -142,6 +142,35 @@ class Compiler {
                               : effects[at + d] + effects[at + d - 1];
       }
     }
+  }
+
+  /// True iff a step may disable one of another chain: it lowers a count that the other one needs.
+  /// Where one chain does all that, its own digit says what it has taken, and needs are monotone.
+  bool can_disable() const {
+    const std::size_t semaphores = model_.initial.size();
+    std::vector<std::uint8_t> is_lowered(semaphores, 0);
+    std::vector<ChainId> user(semaphores, kNone<ChainId>);
+    std::vector<std::uint8_t> has_two_users(semaphores, 0);
+    const auto use = [&](std::size_t semaphore, ChainId chain) {
+      if (user[semaphore] == kNone<ChainId>) user[semaphore] = chain;
+      has_two_users[semaphore] |= static_cast<std::uint8_t>(user[semaphore] != chain);
+    };
+    for (StepId step = 0; step < model_.steps(); ++step) {
+      const ChainId chain = model_.chain_of_step[step];
+      for (const CountNeed& need : model_.counts_of(step)) use(need.semaphore, chain);
+    }
+    for (std::size_t s = 0; s < semaphores; ++s) {
+      for (ChainId chain : model_.affecting[s]) {
+        const std::size_t at = model_.first_digit(chain);
+        for (std::size_t d = 1; d <= model_.last[chain]; ++d) {
+          if (model_.effects[s][at + d] >= model_.effects[s][at + d - 1]) continue;
+          is_lowered[s] = 1;
+          use(s, chain);
+        }
+      }
+      if (is_lowered[s] != 0 && has_two_users[s] != 0) return true;
+    }
+    return false;
   }
 
   Threshold done(CommandId c) const { return {place_[c].chain, done_digit(place_[c].position)}; }

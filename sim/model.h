@@ -96,7 +96,7 @@ struct Model {
   std::vector<std::vector<ChainId>> affecting;  ///< By semaphore: chains that change it.
   std::vector<std::int64_t> initial;
   std::vector<std::uint8_t> timeline;
-  bool consumes = false;
+  bool consumes = false;  ///< A step may disable one of another chain.
 
   std::vector<Suspect> suspects;
 

@@ -28,8 +28,8 @@ struct SimProgress {
 enum class Reduction : std::uint8_t {
   kNone,     ///< Nothing: every state. What the word exhaustive promises.
   kSleep,    ///< What only reorders independent steps: persistent sets and sleep sets.
-  kClasses,  ///< All but one run of each class of runs that differ only so. Where semaphores are
-             ///< consumed the same as kSleep.
+  kClasses,  ///< All but one run of each class of runs that differ only so. The same as kSleep where
+             ///< one queue takes from a semaphore that another one waits for, too.
 };
 
 std::string_view name(Reduction reduction);  ///< "none", "sleep" or "classes".

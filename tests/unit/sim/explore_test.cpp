@@ -86,6 +86,37 @@ TEST(Explore, ConsumingStartsDisableEachOther) {
   EXPECT_EQ(stats_of(built(std::move(b)), Verdict::kSafe).states, 8U);
 }
 
+TEST(Explore, CreditsThatOneQueueTakesLeaveOneClassOfRuns) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}, {"Y", 64}});
+  b.add_semaphore({.name = "free", .initial = std::int64_t{2}});
+  b.add_semaphore({.name = "full"});
+  const auto take = [](const char* name) {
+    return WaitSpec{
+        .kind = WaitKind::kSemaphore, .target = name, .value = std::int64_t{1}, .consume = true};
+  };
+  for (int i = 0; i < 6; ++i) {
+    const char* slot = i % 2 == 0 ? "X" : "Y";
+    const std::string n = std::to_string(i);
+    b.add_op({.name = "make" + n,
+              .queue = "q",
+              .writes = {{.tensor = slot}},
+              .waits = {take("free")},
+              .signals = {{.semaphore = "full"}}});
+    b.add_op({.name = "use" + n,
+              .queue = "r",
+              .reads = {{.tensor = slot}},
+              .waits = {take("full")},
+              .signals = {{.semaphore = "free"}}});
+  }
+  const Plan plan = built(std::move(b));
+  SimStats stats;
+  EXPECT_EQ(simulate(plan, {.reduction = Reduction::kClasses}, stats).verdict, Verdict::kSafe);
+  EXPECT_EQ(stats.runs, 1U);
+  SimStats all;
+  EXPECT_EQ(simulate(plan, {}, all).verdict, Verdict::kSafe);
+  EXPECT_LT(stats.transitions, all.transitions);
+}
+
 TEST(Explore, FindsAWrongValueThatOnlyOneOrderOfALockShows) {
   PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}, {"O", 64}});
   b.add_semaphore({.name = "lock", .initial = std::int64_t{1}});
