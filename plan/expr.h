@@ -40,6 +40,14 @@ struct Valuation {
 /// Owns the formulas of one plan, as postfix code. Cost of `eval`: linear in the formula.
 class ExprPool {
  public:
+  enum class Code : std::uint8_t {
+    kPush, kSymbol, kIteration, kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kAlign, kNeg
+  };
+  /// One step of the stack machine: binary operators take their right operand from the top.
+  struct Instruction {
+    Code code;
+    std::int64_t operand;  ///< The constant of kPush, the SymbolId of kSymbol.
+  };
   struct ParseError {
     std::string_view id;  ///< "expr.syntax", "expr.symbol" (unknown name) or "expr.overflow".
     std::string message;
@@ -65,24 +73,19 @@ class ExprPool {
   /// The symbols that any formula of the pool depends on, ascending, without repetition.
   std::vector<SymbolId> all_symbols() const;
 
+  /// The postfix code of a formula; empty for a constant.
+  std::span<const Instruction> code(Expr expr) const;
+
   /// The text that parses to the same expression (the user's own text for a formula).
   std::string to_string(Expr expr) const;
 
  private:
-  enum class Code : std::uint8_t {
-    kPush, kSymbol, kIteration, kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kAlign, kNeg
-  };
-  struct Instruction {
-    Code code;
-    std::int64_t operand;  ///< The constant of kPush, the SymbolId of kSymbol.
-  };
   /// Slices of `code_` and `texts_`; both end where the next formula begins.
   struct Formula {
     std::size_t code_begin;
     std::size_t text_begin;
   };
   static std::optional<std::int64_t> apply(Code code, std::int64_t a, std::int64_t b);
-  std::span<const Instruction> code(Expr expr) const;
 
   std::vector<Formula> formulas_;
   std::vector<Instruction> code_;

@@ -84,6 +84,9 @@ struct Finding {
   std::vector<std::int64_t> iteration;  ///< Of each op.
   std::vector<ConditionValue> when;  ///< The condition values of the run; empty: any.
   std::vector<SymbolValue> symbols;
+  /// Shown to hold for all symbol values in which each of these has at least this value; empty: not
+  /// looked into.
+  std::vector<SymbolValue> symbols_at_least;
   std::string message;               ///< One or two sentences that name everything.
   std::string help;                  ///< One line: the cheapest fix.
   std::vector<Step> witness;         ///< A minimal run that shows it; empty where none applies.
