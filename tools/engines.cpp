@@ -23,7 +23,8 @@ EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
 }
 
 EngineResult run_solver(const Plan& plan, const EngineOptions& options) {
-  return verify_smt(plan, SmtOptions{.max_findings = options.max_findings});
+  return verify_smt(
+      plan, SmtOptions{.max_findings = options.max_findings, .max_seconds = options.max_seconds});
 }
 
 }  // namespace

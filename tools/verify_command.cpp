@@ -10,6 +10,7 @@
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/verify_file.h"
+#include "verify/smt_verify.h"
 
 namespace memverify {
 namespace {
@@ -21,6 +22,7 @@ struct VerifyArguments {
   EngineOptions options;
   std::string engine = "auto";
   ColorMode color = ColorMode::kAuto;
+  std::string dump;
 };
 
 std::vector<std::string> engine_names() {
@@ -49,6 +51,9 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       ->check(CLI::Range(0.0, 1e9))
       ->type_name("S")
       ->capture_default_str();
+  app.add_option("--dump-smt2", arguments.dump,
+                 "Write the whole question for other solvers (SMT-LIB 2.6): can a run go wrong?")
+      ->type_name("FILE");
   add_color_option(app, arguments.color);
   app.add_flag("--quiet,-q", arguments.quiet, "Only the last line for each file");
   app.footer(
@@ -112,6 +117,19 @@ std::string summary(const std::map<std::string_view, std::int64_t>& counts, std:
   return line + "\n";
 }
 
+/// False, with a message, when the file cannot be made.
+bool dump(const Report& report, const std::string& file) {
+  const Result<std::string> text = dump_smt2(report.plan, SmtOptions{});
+  if (!text.ok()) {
+    write_error("memverify verify: no " + printable(file) + ": " + text.errors().front().message +
+                "\n");
+    return false;
+  }
+  const std::string problem = replace_file(file, text.value());
+  if (!problem.empty()) write_error("memverify verify: " + problem + "\n");
+  return problem.empty();
+}
+
 }  // namespace
 
 ExitCode verify_command(const Arguments& arguments) {
@@ -123,6 +141,9 @@ ExitCode verify_command(const Arguments& arguments) {
   if (std::ranges::count(given.files, "-") > 1) {
     return usage_error("verify", "standard input (-) can be read only once");
   }
+  if (!given.dump.empty() && given.files.size() > 1) {
+    return usage_error("verify", "--dump-smt2 takes one plan");
+  }
   const EngineChoice chosen = select_engines(given.engine);
   const Style out_style = Style::of(given.color, stdout);
   const Style error_style = Style::of(given.color, stderr);
@@ -133,6 +154,9 @@ ExitCode verify_command(const Arguments& arguments) {
   for (const std::string& file : given.files) {
     const Report report = verify_file(file, chosen, given.options);
     code = worse(code, exit_code(report));
+    if (!given.dump.empty() && report.errors.empty() && !dump(report, given.dump)) {
+      code = worse(code, ExitCode::kBadInput);
+    }
     ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
     if (!report.errors.empty() && &file == &given.files.front()) write_error(command_hint(file));

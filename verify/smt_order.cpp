@@ -5,7 +5,9 @@
 namespace memverify::smt {
 namespace {
 
-constexpr std::size_t kMaxKnown = 20'000;        ///< Commands.
+constexpr std::size_t kMaxKnown = 8'000;  ///< Commands.
+constexpr int kMaxPasses = 8;
+constexpr std::uint64_t kMaxSpent = 200'000'000;
 constexpr std::size_t kMaxCounterTerms = 4'000;  ///< Beyond, arithmetic counts.
 
 }  // namespace
@@ -18,40 +20,84 @@ Order::Order(const Program& program, Solver& solver, Shortcuts shortcuts)
   require_commands();
 }
 
-/// Row b holds a: a is in the run and completed before b starts, or dropped. What a command that
-/// may be dropped needed says nothing when it is.
+void Order::join(Rows& rows, Cmd from, const Rows& of, Cmd into) const {
+  for (std::size_t w = 0; w < row_; ++w) rows[into * row_ + w] |= of[from * row_ + w];
+}
+
+/// Facts are learnt from facts until there are no new ones: most in one pass, for needs mostly
+/// point backward.
 void Order::find_known_order() {
   const std::size_t n = program_.commands.size();
   row_ = (n + 63) / 64;
   known_.assign(n * row_, 0);
-  for (Cmd c = 0; c < n; ++c) {
-    std::uint64_t* row = &known_[c * row_];
-    const auto take = [&](const Need& need, bool done) {
-      if (need.applies != program_.commands[need.at].present) return;
-      if (done) row[need.at / 64] |= std::uint64_t{1} << (need.at % 64);
-      if (!program_.always(terms_, need.at) || need.at >= c) return;
-      for (std::size_t w = 0; w < row_; ++w) row[w] |= known_[need.at * row_ + w];
-      if (!done) return;
-      for (const Need& earlier : program_.to_complete[need.at]) {
-        if (earlier.applies != program_.commands[earlier.at].present) continue;
-        row[earlier.at / 64] |= std::uint64_t{1} << (earlier.at % 64);
-        if (!program_.always(terms_, earlier.at)) continue;
-        for (std::size_t w = 0; w < row_; ++w) row[w] |= known_[earlier.at * row_ + w];
-      }
-    };
-    for (const Need& need : program_.to_start[c]) {
-      if (need.kind == Need::Kind::kDone) take(need, true);
-      if (need.kind == Need::Kind::kStarted) take(need, false);
+  known_started_.assign(n * row_, 0);
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    const Rows before = known_;
+    for (Cmd c = 0; c < n; ++c) learn(c);
+    if (known_ == before && pass > 0) return;
+  }
+}
+
+/// What a command that may be dropped needed says nothing when it is.
+void Order::learn(Cmd c) {
+  for (const Need& need : program_.to_start[c]) {
+    if (need.kind == Need::Kind::kSemaphore) {
+      learn_signals(c, need);
+      continue;
+    }
+    if (need.kind == Need::Kind::kCount) continue;
+    if (need.applies != program_.commands[need.at].present) continue;
+    set(known_started_, need.at, c);
+    if (need.kind == Need::Kind::kDone) {
+      learn_done(c, need.at);
+    } else if (program_.always(terms_, need.at)) {
+      join(known_, need.at, known_, c);
+      join(known_started_, need.at, known_started_, c);
     }
   }
 }
 
-bool Order::known_before(Cmd a, Cmd b) const {
-  return row_ != 0 && (known_[b * row_ + a / 64] >> (a % 64) & 1) != 0;
+void Order::learn_done(Cmd c, Cmd at) {
+  set(known_, at, c);
+  set(known_started_, at, c);
+  if (!program_.always(terms_, at)) return;
+  join(known_, at, known_, c);
+  join(known_started_, at, known_started_, c);
+  for (const Need& need : program_.to_complete[at]) {
+    if (need.applies == program_.commands[need.at].present && !get(known_, need.at, c)) {
+      learn_done(c, need.at);
+    }
+  }
+}
+
+/// A command is done if the signals that can come without it do not suffice. What others take only
+/// makes it worse.
+void Order::learn_signals(Cmd c, const Need& need) {
+  const SemaphoreUse& use = program_.semaphores[index(need.semaphore)];
+  const std::size_t n = program_.commands.size();
+  if (use.initial >= need.value || spent_ > kMaxSpent) return;
+  spent_ += use.signals.size() * n;
+  std::int64_t total = 0;
+  std::vector<std::int64_t> with(n, 0);  // By command: what comes only after it.
+  for (const Change& signal : use.signals) {
+    if (signal.cmd == c || known_started(c, signal.cmd)) continue;
+    if (use.timeline && signal.value < need.value) continue;
+    const std::int64_t weight = use.timeline ? 1 : signal.value;
+    total += weight;
+    with[signal.cmd] += get(known_, signal.cmd, signal.cmd) ? 0 : weight;
+    for (Cmd a = 0; a < n; ++a) with[a] += get(known_, a, signal.cmd) ? weight : 0;
+  }
+  const std::int64_t missing = use.timeline ? 1 : need.value - use.initial;
+  for (Cmd a = 0; a < n; ++a) {
+    if (with[a] != 0 && total - with[a] < missing) {
+      set(known_, a, c);
+      set(known_started_, a, c);
+    }
+  }
 }
 
 Bool Order::done_before(Cmd a, Cmd b) {
-  if (known_before(b, a) || a == b) return terms_.truth(false);
+  if (known_before(b, a) || known_started(b, a) || a == b) return terms_.truth(false);
   if (known_before(a, b)) return program_.commands[a].present;
   return terms_.both(program_.commands[a].completed,
                      terms_.at_most(program_.commands[a].complete, program_.commands[b].start));
@@ -143,6 +189,14 @@ void Order::require_need(Cmd c, const Need& need, Bool happens, Int when) {
   }
 }
 
+/// As done_before, without what is known to be done: the needs that taught it must not be read in
+/// its light, or they would say nothing.
+Bool Order::signalled(Cmd a, Cmd b) {
+  if (a == b || known_started(b, a)) return terms_.truth(false);
+  return terms_.both(program_.commands[a].completed,
+                     terms_.at_most(program_.commands[a].complete, program_.commands[b].start));
+}
+
 /// [S-23], [S-24]: at the start of `c`. What others take in the same instant counts as taken, so
 /// that starts at one instant may be put in any order.
 Bool Order::reached(Cmd c, const Need& need) {
@@ -150,7 +204,7 @@ Bool Order::reached(Cmd c, const Need& need) {
   if (use.timeline) {
     std::vector<Bool> some{terms_.truth(use.initial >= need.value)};
     for (const Change& signal : use.signals) {
-      if (signal.value >= need.value) some.push_back(done_before(signal.cmd, c));
+      if (signal.value >= need.value) some.push_back(signalled(signal.cmd, c));
     }
     return terms_.any(std::move(some));
   }
@@ -161,7 +215,7 @@ Bool Order::reached(Cmd c, const Need& need) {
   bool ones = true;
   for (const Change& signal : use.signals) {
     if (signal.value == 0) continue;
-    const Bool done = done_before(signal.cmd, c);
+    const Bool done = signalled(signal.cmd, c);
     parts.push_back({done, signal.value});
     missing.push_back(terms_.no(done));
     total += signal.value;

@@ -4,7 +4,7 @@
 // chain them. What they decide is never asked; that is a shortcut alone, and `Shortcuts::kNone`
 // leaves it out, as a dump does.
 //
-// Cost: commands^2 / 64 words for the known pairs, at most 20,000 commands.
+// Cost: commands^2 / 64 words for the known pairs, at most 8,000 commands.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,9 @@ class Order {
 
   /// True only if in every run in which `b` has started and `a` is not dropped, `a` has completed
   /// before.
-  bool known_before(Cmd a, Cmd b) const;
+  bool known_before(Cmd a, Cmd b) const { return get(known_, a, b); }
+  /// The same of `a` having started, at the latest with `b`.
+  bool known_started(Cmd a, Cmd b) const { return get(known_started_, a, b); }
 
   /// `a` has completed before `b` starts, which is in the run.
   Bool done_before(Cmd a, Cmd b);
@@ -40,11 +42,24 @@ class Order {
   Bool is_met(const Need& need);  ///< Now, at the end of the run.
 
  private:
+  using Rows = std::vector<std::uint64_t>;  ///< Row by command, bit by command.
+
+  bool get(const Rows& rows, Cmd a, Cmd b) const {
+    return row_ != 0 && (rows[b * row_ + a / 64] >> (a % 64) & 1) != 0;
+  }
+  void set(Rows& rows, Cmd a, Cmd b) const {
+    rows[b * row_ + a / 64] |= std::uint64_t{1} << (a % 64);
+  }
+  void join(Rows& rows, Cmd from, const Rows& of, Cmd into) const;
   void find_known_order();
+  void learn(Cmd c);
+  void learn_done(Cmd c, Cmd at);
+  void learn_signals(Cmd c, const Need& need);
   void require_commands();
   void require_counts();
   void require_need(Cmd c, const Need& need, Bool happens, Int when);
   Bool reached(Cmd c, const Need& need);
+  Bool signalled(Cmd a, Cmd b);
   Bool few(const std::vector<Bool>& of, std::int64_t most);
   bool may_get_stuck() const;
 
@@ -55,9 +70,11 @@ class Order {
     Bool holds;
     Int when;
   };
-  std::vector<Met> met_;              ///< By count.
-  std::vector<std::uint64_t> known_;  ///< Row by command, bit by command.
-  std::size_t row_ = 0;               ///< Words; 0: nothing is known.
+  std::vector<Met> met_;  ///< By count.
+  Rows known_;
+  Rows known_started_;
+  std::size_t row_ = 0;      ///< Words; 0: nothing is known.
+  std::uint64_t spent_ = 0;  ///< Signals times commands looked at by learn_signals.
 };
 
 }  // namespace memverify::smt

@@ -197,18 +197,19 @@ class Maker {
 
   /// [S-37]: where an unknown command may have put what is found, nothing is proven.
   void add_version(const Cell& cell, Question question) {
-    if (terms_.is_false(question.hazard)) return;
     if (!cell.unknown) {
       add(question);
       return;
     }
+    // At the end such a command is still at it, whatever it has done so far ([S-36]).
     const Bool hazard = question.hazard;
+    const Bool met = question.at_end ? finished_ : hazard;
     std::vector<Bool> nobody;
     for (const Touch& t : cell.touches) {
       if (!bytes_.is_unknown(t.cmd)) continue;
       nobody.push_back(terms_.no(touches(t.cmd)));
       Question open{.kind = Question::Kind::kUnknown,
-                    .hazard = terms_.both(hazard, touches(t.cmd)),
+                    .hazard = terms_.both(met, touches(t.cmd)),
                     .first = t.cmd,
                     .second = question.first == t.cmd ? kNoCmd : question.first,
                     .at_end = question.at_end};

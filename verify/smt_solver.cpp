@@ -142,6 +142,15 @@ Answer Solver::check(std::span<const Bool> assumptions) {
   }
 }
 
+std::optional<std::uint32_t> Solver::time_left() const {
+  if (limits_.total_seconds <= 0) return limits_.query_ms;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+  const double left = (limits_.total_seconds - passed.count()) * 1000;
+  if (left < 1) return std::nullopt;
+  const double most = limits_.query_ms != 0 ? limits_.query_ms : 4e9;
+  return static_cast<std::uint32_t>(std::min(left, most));
+}
+
 Answer Solver::ask(std::span<const Bool> assumptions) {
   z3_->lower_up_to(terms_, terms_.terms().size());
   for (; z3_->required < required_.size(); ++z3_->required) {
@@ -150,10 +159,12 @@ Answer Solver::ask(std::span<const Bool> assumptions) {
   z3::expr_vector assumed(z3_->context);
   for (const Bool a : assumptions) assumed.push_back(z3_->assumption(terms_, a));
   const std::uint64_t left = steps_left(limits_, steps_);
+  const std::optional<std::uint32_t> time = time_left();
+  if (!time) return unknown("the time is spent");
   z3::params params(z3_->context);
   if (left != 0) params.set("rlimit", static_cast<unsigned>(left));
-  if (limits_.query_ms != 0) params.set("timeout", limits_.query_ms);
-  if (left != 0 || limits_.query_ms != 0) z3_->solver.set(params);
+  if (*time != 0) params.set("timeout", static_cast<unsigned>(*time));
+  if (left != 0 || *time != 0) z3_->solver.set(params);
   const z3::check_result answer = z3_->solver.check(assumed);
   const std::uint64_t before = steps_;
   const z3::stats statistics = z3_->solver.statistics();
@@ -183,6 +194,9 @@ Answer Solver::ask(std::span<const Bool> assumptions) {
   const std::string said = z3_->solver.reason_unknown();
   if (left != 0 && steps_ - before >= left) {
     return unknown("the limit of " + std::to_string(left) + " solver steps was reached");
+  }
+  if (*time != 0 && (said == "canceled" || said == "timeout")) {
+    return unknown("the time or an interrupt ended the question");
   }
   return unknown("the solver says: " + said);
 }

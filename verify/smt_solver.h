@@ -10,8 +10,10 @@
 // Tested by tests/unit/verify/smt_solver_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ struct Limits {
   std::uint32_t query_steps = 0;
   std::uint64_t total_steps = 0;
   std::uint32_t query_ms = 0;   ///< Milliseconds; costs a timer thread a query.
+  double total_seconds = 0;     ///< From the making of the Solver on.
   std::uint32_t memory_mb = 0;  ///< Mebibytes of the process; the greatest of all Solvers counts.
 };
 
@@ -67,8 +70,11 @@ class Solver {
   Answer unknown(std::string reason);
   Answer ask(std::span<const Bool> assumptions);
   bool read_model(std::span<const Bool> assumptions);
+  /// Milliseconds that a query may take; 0: no limit. nullopt: the time is spent.
+  std::optional<std::uint32_t> time_left() const;
 
   Limits limits_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Terms terms_;
   std::vector<Bool> required_;
   std::vector<std::int64_t> model_;  ///< By term.

@@ -1,6 +1,7 @@
 #include "verify/smt_verify.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ constexpr std::size_t kMaxRacyConditions = 256;  ///< Of one cell, before its ve
 smt::Limits limits_of(const SmtOptions& options) {
   return {.query_steps = options.query_steps,
           .total_steps = options.total_steps,
+          .total_seconds = options.max_seconds,
           .memory_mb = options.memory_mb};
 }
 
@@ -191,6 +193,12 @@ class Verifier {
         findings_.stop();
         break;
       }
+      if (options_.max_seconds > 0 && seconds() > options_.max_seconds) {
+        findings_.add_not_proven(
+            "The time was spent before all values of the symbols were looked at.",
+            "give more time, or narrow the symbols");
+        break;
+      }
       decide(valuation);
     }
     add_sync_warnings(plan_, decided_ ? bound_ : std::vector<std::uint8_t>(), findings_);
@@ -214,6 +222,10 @@ class Verifier {
     return symbols_.corners();
   }
 
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
   void decide(const Valuation& valuation) {
     const std::vector<SymbolValue> values = symbols_.values(valuation);
     const Result<Layout> layout = Layout::make(plan_, valuation);
@@ -226,7 +238,9 @@ class Verifier {
     }
     // One more than are kept, so that a stop is noticed.
     findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings + 1), values);
-    Encoding encoding(plan_, layout.value(), unrolled_.iterations, unrolled_.all, options_,
+    SmtOptions left = options_;
+    if (left.max_seconds > 0) left.max_seconds = std::max(left.max_seconds - seconds(), 0.001);
+    Encoding encoding(plan_, layout.value(), unrolled_.iterations, unrolled_.all, left,
                       smt::Shortcuts::kKnownOrder);
     stats_.ops += encoding.program.commands.size();
     if (encoding.program.bad_value) {
@@ -261,6 +275,7 @@ class Verifier {
   Findings findings_;
   SymbolCases symbols_;
   Unrolled unrolled_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool decided_ = false;             ///< For some value of the symbols.
   std::vector<std::uint8_t> bound_;  ///< By op: some event wait of it finds its event.
   VerifyStats stats_;

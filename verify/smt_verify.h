@@ -15,6 +15,7 @@ struct SmtOptions {
   std::size_t max_findings = 100;             ///< >= 1.
   std::uint32_t query_steps = 20'000'000;     ///< Of the solver, for one question; 0: no limit.
   std::uint64_t total_steps = 1'000'000'000;  ///< For one value of the symbols; 0: no limit.
+  double max_seconds = 0;                     ///< Of wall time; 0: no limit.
   std::uint32_t memory_mb = 0;                ///< Of the process; 0: no limit.
   std::uint64_t max_instances = 20'000;       ///< Commands of all iterations.
   std::uint64_t max_valuations = 256;         ///< Values of the symbols that are enumerated.
