@@ -32,4 +32,27 @@ std::string outcome_line(const Report& report) {
   return line;
 }
 
+std::string timed_words(const Report& report) {
+  const SmtTimedResult& timed = *report.timed;
+  const std::string where = " under the stated durations and delays";
+  switch (timed.verdict) {
+    case Verdict::kSafe:
+      switch (report.verdict) {
+        case Verdict::kSafe:
+          return "safe" + where + ", as in general";
+        case Verdict::kUnsafe:
+          return "safe" + where + ", though not in general";
+        case Verdict::kUnknown:
+          return "safe" + where + "; in general that is not proven";
+      }
+      break;
+    case Verdict::kUnsafe:
+      return "unsafe" + where + ", too: " + timed.fault + ", with " +
+             lateness_words(report.plan, timed);
+    case Verdict::kUnknown:
+      return "not proven" + where + ": " + timed.reason;
+  }
+  return "";
+}
+
 }  // namespace memverify

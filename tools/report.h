@@ -14,6 +14,7 @@
 #include "sim/simulate.h"
 #include "tools/diagnostics.h"
 #include "tools/exit_code.h"
+#include "verify/smt_timed.h"
 
 namespace memverify {
 
@@ -45,6 +46,7 @@ struct Report {
   bool stopped_at_max_findings = false;
   VerifyStats stats;
   std::optional<SearchReport> search;
+  std::optional<SmtTimedResult> timed;       ///< `verify --timed`.
   std::size_t witnesses = 0;                 ///< Findings that come with a run.
   std::size_t witnesses_replayed = 0;        ///< Of those, how many the simulator was asked about.
   std::vector<std::string> internal_errors;  ///< Bugs met on the way, a sentence each.
@@ -58,6 +60,9 @@ inline constexpr std::size_t kMostSteps = 1000;
 /// "unsafe, 12 pairs checked, 2 findings"; of a search "safe, 729 states, 0 findings, exhaustive";
 /// or "error, 3 errors" for bad input. Stable.
 std::string outcome_line(const Report& report);
+
+/// `timed` beside the verdict: "safe under the stated durations and delays, though not in general".
+std::string timed_words(const Report& report);
 
 /// What a *safe* takes for granted.
 inline constexpr std::string_view kAssumption =

@@ -151,6 +151,9 @@ Json verdict_json(const Report& report) {
   for (const Finding& finding : report.findings) {
     out["findings"].push_back(finding_json(plan, finding, kMostSteps));
   }
+  if (report.timed) {
+    out["timed"] = {{"verdict", name(report.timed->verdict)}, {"message", timed_words(report)}};
+  }
   if (report.stopped_at_max_findings) out["stopped_at_max_findings"] = true;
   if (report.verdict == Verdict::kSafe) out["assumptions"] = {kAssumption};
   if (!report.internal_errors.empty()) out["internal_errors"] = report.internal_errors;

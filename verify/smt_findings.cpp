@@ -58,17 +58,7 @@ class Adder {
 
   void put_values(Finding& finding) const {
     finding.symbols = case_.symbols;
-    ConditionCase values(plan_, program_.listed.iterations);
-    for (std::size_t k = 0; k < program_.conditions.size(); ++k) {
-      const Program::ConditionTerm& term = program_.conditions[k];
-      const bool holds = run_.conditions[k] == term.holds;
-      const bool per_run = plan_.conditions[term.condition].per_run;
-      for (std::uint32_t i = per_run ? 0 : term.iteration;
-           i < (per_run ? program_.listed.iterations : term.iteration + 1); ++i) {
-        values.set(term.condition, i, holds);
-      }
-    }
-    finding.when = ConditionCases(plan_, program_.listed.iterations).values(values);
+    finding.when = condition_values(program_, run_);
   }
 
   // ---- races ------------------------------------------------------------------------------------
@@ -273,6 +263,21 @@ class Adder {
 };
 
 }  // namespace
+
+std::vector<ConditionValue> condition_values(const Program& program, const Run& run) {
+  const Plan& plan = *program.listed.plan;
+  ConditionCase values(plan, program.listed.iterations);
+  for (std::size_t k = 0; k < program.conditions.size(); ++k) {
+    const Program::ConditionTerm& term = program.conditions[k];
+    const bool holds = run.conditions[k] == term.holds;
+    const bool per_run = plan.conditions[term.condition].per_run;
+    for (std::uint32_t i = per_run ? 0 : term.iteration;
+         i < (per_run ? program.listed.iterations : term.iteration + 1); ++i) {
+      values.set(term.condition, i, holds);
+    }
+  }
+  return ConditionCases(plan, program.listed.iterations).values(values);
+}
 
 void add_finding(Findings& findings, const Case& of, const Question& question) {
   Adder(findings, of, question).add();

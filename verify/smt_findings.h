@@ -19,6 +19,8 @@ struct Case {
 /// by asking on.
 void add_finding(Findings& findings, const Case& of, const Question& question);
 
+std::vector<ConditionValue> condition_values(const Program& program, const Run& run);
+
 /// "`a` and `b`": what a question is about, for MV201.
 std::string subject(const Program& program, const Bytes& bytes, const Question& question);
 

@@ -284,10 +284,9 @@ bool Order::may_get_stuck() const {
   return false;
 }
 
-Bool Order::stuck() {
-  if (row_ != 0 && !may_get_stuck()) return terms_.truth(false);
+Bool Order::maximal() {
+  if (!may_get_stuck()) return finished();
   std::vector<Bool> all;
-  std::vector<Bool> some;
   for (Cmd c = 0; c < program_.commands.size(); ++c) {
     const Command& command = program_.commands[c];
     std::vector<Bool> unmet;
@@ -296,10 +295,13 @@ Bool Order::stuck() {
         terms_.both(terms_.no(command.started), cannot_start(c)),
         terms_.all({command.started, terms_.no(command.completed), terms_.any(std::move(unmet))}));
     all.push_back(terms_.any({terms_.no(command.present), command.completed, waits}));
-    some.push_back(terms_.both(command.present, terms_.no(command.completed)));
   }
-  all.push_back(terms_.any(std::move(some)));
   return terms_.all(std::move(all));
+}
+
+Bool Order::stuck() {
+  if (row_ != 0 && !may_get_stuck()) return terms_.truth(false);
+  return terms_.both(maximal(), terms_.no(finished()));
 }
 
 }  // namespace memverify::smt

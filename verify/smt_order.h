@@ -35,6 +35,8 @@ class Order {
   Bool completes_after(Cmd a, Cmd b);
   /// Everything that is not dropped has completed.
   Bool finished();
+  /// The run cannot go on.
+  Bool maximal();
   /// The run cannot go on, though something has not completed ([S-45]).
   Bool stuck();
   /// The start of `c` cannot be the next instant.

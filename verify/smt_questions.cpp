@@ -11,8 +11,8 @@ namespace {
 
 class Maker {
  public:
-  Maker(const Program& program, Order& order, Bytes& bytes, Terms& terms)
-      : program_(program), order_(order), bytes_(bytes), terms_(terms) {}
+  Maker(const Program& program, Order& order, Bytes& bytes, Terms& terms, const Ticks* ticks)
+      : program_(program), order_(order), bytes_(bytes), terms_(terms), ticks_(ticks) {}
 
   Questions make() {
     finished_ = program_.listed.reaches_end ? order_.finished() : terms_.truth(false);
@@ -37,6 +37,25 @@ class Maker {
     const Command& command = program_.commands[c];
     const Bool begun = terms_.both(command.started, command.touches);
     return bytes_.is_unknown(c) ? begun : terms_.both(begun, terms_.no(command.completed));
+  }
+
+  /// Both are open at once: at the end of a prefix, or in some tick of their half-open windows.
+  Bool meet(Cmd a, Cmd b) {
+    if (ticks_ == nullptr) return terms_.both(open(a), open(b));
+    std::vector<Bool> all{touches(a), touches(b), program_.commands[a].started,
+                          program_.commands[b].started};
+    for (const Cmd x : {a, b}) {
+      for (const Cmd y : {a, b}) {
+        if (bytes_.is_unknown(y)) continue;
+        all.push_back(terms_.less(ticks_->start[x], ticks_->complete[y]));
+      }
+    }
+    return terms_.all(std::move(all));
+  }
+
+  /// `a` has not completed when `c` starts, which is in the run.
+  Bool late(Cmd a, Cmd c) {
+    return terms_.no(ticks_ == nullptr ? program_.commands[a].completed : order_.done_before(a, c));
   }
 
   // ---- races ------------------------------------------------------------------------------------
@@ -72,7 +91,7 @@ class Maker {
           ++result_.pairs;
           if (never_meet(x.cmd, y.cmd)) continue;
           const auto [at, fresh] = pairs.try_emplace({x.cmd, y.cmd});
-          if (fresh) at->second.hazard = terms_.both(open(x.cmd), open(y.cmd));
+          if (fresh) at->second.hazard = meet(x.cmd, y.cmd);
           at->second.clashes |= way;
           if (!bytes_.is_unknown(x.cmd) && !bytes_.is_unknown(y.cmd)) {
             here.push_back(at->second.hazard);
@@ -296,7 +315,7 @@ class Maker {
       if (alloc == kNoCmd) {
         if (bytes_.is_allocated(storage)) fault(kNoCmd, latest);
       } else if (!at_end && !order_.known_before(alloc, a.cmd)) {
-        fault(alloc, terms_.both(latest, terms_.no(program_.commands[alloc].completed)));
+        fault(alloc, terms_.both(latest, late(alloc, a.cmd)));
       }
       for (const Cmd f : events) {
         if (is_alloc(f) || (alloc != kNoCmd && f <= alloc)) continue;
@@ -304,7 +323,10 @@ class Maker {
         if (at_end) {
           fault(f, next);
         } else if (bytes_.is_unknown(a.cmd) || !order_.known_before(a.cmd, f)) {
-          fault(f, terms_.all({next, open(a.cmd), program_.commands[f].started}));
+          const Bool unfinished = bytes_.is_unknown(a.cmd) ? terms_.truth(true)
+                                  : ticks_ == nullptr      ? open(a.cmd)
+                                                           : late(a.cmd, f);
+          fault(f, terms_.all({next, unfinished, program_.commands[f].started}));
         }
       }
     });
@@ -322,8 +344,7 @@ class Maker {
         rest = terms_.both(rest, terms_.no(touches(p)));
         const bool wrong = is_alloc(p) == is_alloc(c);
         if (!wrong && order_.known_before(p, c)) continue;
-        const Bool late = terms_.no(program_.commands[p].completed);
-        add_lifetime({.hazard = wrong ? previous : terms_.both(previous, late),
+        add_lifetime({.hazard = wrong ? previous : terms_.both(previous, late(p, c)),
                       .first = p,
                       .second = c,
                       .storage = storage});
@@ -338,14 +359,16 @@ class Maker {
   Order& order_;
   Bytes& bytes_;
   Terms& terms_;
+  const Ticks* ticks_;
   Bool finished_;
   Questions result_;
 };
 
 }  // namespace
 
-Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms) {
-  return Maker(program, order, bytes, terms).make();
+Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+                         const Ticks* ticks) {
+  return Maker(program, order, bytes, terms, ticks).make();
 }
 
 }  // namespace memverify::smt

@@ -43,7 +43,14 @@ struct Questions {
   std::uint64_t pairs = 0;                       ///< Conflicting pairs looked at.
 };
 
-/// Those that the known order does not answer with no.
-Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms);
+/// Ticks of the commands of a timed run, which is maximal: nothing is left out at its end.
+struct Ticks {
+  std::vector<Int> start;  ///< By command.
+  std::vector<Int> complete;
+};
+
+/// Those that the known order does not answer with no. With `ticks`, of timed runs ([S-57]).
+Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+                         const Ticks* ticks = nullptr);
 
 }  // namespace memverify::smt

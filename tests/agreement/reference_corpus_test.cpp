@@ -1,5 +1,5 @@
-// The reference against the labels of the corpus: they were made by two other references, so a
-// mismatch is a fault here.
+// The reference and the solver against the labels of the corpus: they were made by two other
+// references, so a mismatch is a fault here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "plan/reader.h"
+#include "sim/replay.h"
 #include "tests/support/describe_result.h"
 #include "tests/support/reference.h"
+#include "verify/smt_verify.h"
 
 namespace memverify::testing {
 namespace {
@@ -63,16 +65,8 @@ bool matches(const Plan& plan, const Finding& finding, const nlohmann::json& wan
                        : std::ranges::all_of(ids, is_named);
 }
 
-class ReferenceCorpus : public ::testing::TestWithParam<fs::path> {};
-
-TEST_P(ReferenceCorpus, AgreesWithTheLabel) {
-  const Result<Plan> read = read_plan_file(GetParam().string());
-  ASSERT_TRUE(read.ok()) << to_string(read.errors()[0]);
-  const Plan& plan = read.value();
-  if (!plan.iterations) GTEST_SKIP() << "the reference executes runs that end";
-  const EngineResult result = reference(plan, {});
-  ASSERT_FALSE(refused(result)) << describe(plan, result);
-  const nlohmann::json wanted = expectation(GetParam());
+void expect_label(const Plan& plan, const EngineResult& result, const fs::path& path) {
+  const nlohmann::json wanted = expectation(path);
   EXPECT_EQ(name(result.verdict), wanted["verdict"].get<std::string>()) << describe(plan, result);
   for (const nlohmann::json& finding : wanted["findings"]) {
     EXPECT_TRUE(std::ranges::any_of(result.findings,
@@ -82,13 +76,45 @@ TEST_P(ReferenceCorpus, AgreesWithTheLabel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Labels, ReferenceCorpus, ::testing::ValuesIn(labelled_plans()),
-                         [](const auto& param) {
-                           std::string name = fs::relative(param.param, MEMVERIFY_CORPUS).string();
-                           std::ranges::replace_if(
-                               name, [](unsigned char c) { return !std::isalnum(c); }, '_');
-                           return name;
-                         });
+class ReferenceCorpus : public ::testing::TestWithParam<fs::path> {};
+
+TEST_P(ReferenceCorpus, AgreesWithTheLabel) {
+  const Result<Plan> read = read_plan_file(GetParam().string());
+  ASSERT_TRUE(read.ok()) << to_string(read.errors()[0]);
+  const Plan& plan = read.value();
+  if (!plan.iterations) GTEST_SKIP() << "the reference executes runs that end";
+  const EngineResult result = reference(plan, {});
+  ASSERT_FALSE(refused(result)) << describe(plan, result);
+  expect_label(plan, result, GetParam());
+}
+
+class SolverCorpus : public ::testing::TestWithParam<fs::path> {};
+
+TEST_P(SolverCorpus, AgreesWithTheLabel) {
+  const Result<Plan> read = read_plan_file(GetParam().string());
+  ASSERT_TRUE(read.ok()) << to_string(read.errors()[0]);
+  const Plan& plan = read.value();
+  const EngineResult result = verify_smt(plan, {});
+  if (!plan.iterations && result.verdict == Verdict::kUnknown) {
+    GTEST_SKIP() << "a number of iterations is unrolled";
+  }
+  expect_label(plan, result, GetParam());
+  for (const Finding& finding : result.findings) {
+    if (finding.witness.empty()) continue;
+    const ReplayResult replayed = replay(plan, finding);
+    EXPECT_TRUE(replayed.confirmed) << info(finding.rule).id << ": " << replayed.reason;
+  }
+}
+
+std::string test_name(const ::testing::TestParamInfo<fs::path>& param) {
+  std::string name = fs::relative(param.param, MEMVERIFY_CORPUS).string();
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Labels, ReferenceCorpus, ::testing::ValuesIn(labelled_plans()), test_name);
+INSTANTIATE_TEST_SUITE_P(Labels, SolverCorpus, ::testing::ValuesIn(labelled_plans()), test_name);
 
 }  // namespace
 }  // namespace memverify::testing

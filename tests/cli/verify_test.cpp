@@ -296,5 +296,77 @@ TEST_F(CliVerify, AllEnginesAreNamedWithTheirVerdicts) {
   EXPECT_EQ(engines["sim"], "safe");
 }
 
+/// What a solver says of the question about `plan`, the first line of its output.
+std::string asked(const Sandbox& box, const std::string& solver, const std::string& plan) {
+  const Outcome run = box.run_shell("MEMVERIFY verify " + plan +
+                                    " -q --dump-smt2 q.smt2 > /dev/null; " + solver + " q.smt2");
+  return run.out.substr(0, run.out.find('\n'));
+}
+
+TEST_F(CliVerify, DumpedQuestionIsAnsweredAlikeByOtherSolvers) {
+  const auto two_takers = [&](const std::string& initial) {
+    return R"({"memverify": 1, "conditions": ["c"], "pools": [{"id": "p"}],
+      "queues": [{"id": "q", "order": "none"}],
+      "semaphores": [{"id": "n", "initial": )" +
+           initial + R"(}],
+      "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": 8}],
+      "tensors": [{"id": "x", "storage": "s", "offset": 0, "bytes": 8}],
+      "ops": [{"id": "a", "queue": "q", "writes": ["x"], "when": {"c": true},
+               "waits": [{"semaphore": "n", "consume": true}], "signals": [{"semaphore": "n"}]},
+              {"id": "b", "queue": "q", "writes": ["x"],
+               "waits": [{"semaphore": "n", "consume": true}], "signals": [{"semaphore": "n"}]}]})";
+  };
+  box_.write("lock.json", two_takers("1"));
+  box_.write("two.json", two_takers("2"));
+  for (const std::string solver : {"z3", "cvc5"}) {
+    EXPECT_EQ(asked(box_, solver, "safe.json"), "unsat") << solver;
+    EXPECT_EQ(asked(box_, solver, "unsafe.json"), "sat") << solver;
+    EXPECT_EQ(asked(box_, solver, "unknown.json"), "sat") << solver;
+    EXPECT_EQ(asked(box_, solver, "lock.json"), "unsat") << solver;
+    EXPECT_EQ(asked(box_, solver, "two.json"), "sat") << solver;
+  }
+}
+
+TEST_F(CliVerify, TimedSaysWhatHoldsUnderTheStatedDurationsAlone) {
+  const auto plan = [](const std::string& duration) {
+    return R"({"memverify": 1, "pools": [{"id": "p"}],
+      "queues": [{"id": "q"}, {"id": "late", "delay": [5, 9]}],
+      "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": 8}],
+      "tensors": [{"id": "x", "storage": "s", "offset": 0, "bytes": 8}],
+      "ops": [{"id": "a", "queue": "q", "writes": ["x"], "duration": )" +
+           duration + R"(},
+              {"id": "b", "queue": "late", "reads": ["x"]}]})";
+  };
+  box_.write("quick.json", plan("[1, 5]"));
+  box_.write("slow.json", plan("[1, 7]"));
+  const Outcome quick = box_.run({"quick.json", "--timed"});
+  EXPECT_EQ(quick.exit_code, 1) << quick.err;
+  EXPECT_TRUE(
+      contains(quick.out, "safe under the stated durations and delays, though not in general\n"))
+      << quick.out;
+  const Outcome slow = box_.run({"slow.json", "--timed"});
+  EXPECT_TRUE(contains(slow.out,
+                       "unsafe under the stated durations and delays, too: `a` and `b`, "
+                       "with `a` takes 6 ticks"))
+      << slow.out;
+  const Json json = Json::parse(box_.run({"safe.json", "--timed", "--format", "json"}).out);
+  EXPECT_EQ(json["timed"]["verdict"], "safe");
+}
+
+TEST_F(CliVerify, DumpingNeedsOnePlanAndAPlaceToWrite) {
+  EXPECT_EQ(box_.run({"safe.json", "unsafe.json", "--dump-smt2", "q.smt2"}).exit_code, 2);
+  const Outcome run = box_.run({"safe.json", "--dump-smt2", "no/such/folder/q.smt2"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(contains(run.err, "no/such/folder")) << run.err;
+}
+
+TEST_F(CliVerify, TheSolverFindsWhatTheClocksFind) {
+  EXPECT_EQ(box_.run({"safe.json", "--engine", "smt"}).exit_code, 0);
+  const Outcome run = box_.run({"unsafe.json", "--engine", "smt"});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_TRUE(contains(run.out, "error[MV102]")) << run.out;
+  EXPECT_EQ(box_.run({"unknown.json", "--engine", "smt"}).exit_code, 3);
+}
+
 }  // namespace
 }  // namespace memverify::testing
