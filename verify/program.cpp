@@ -192,14 +192,17 @@ class ProgramMaker {
   }
 
   void bind_semaphore(const Wait& wait, std::uint32_t iteration) {
-    if (wait.consume) {
+    if (is_contended_[index(wait.semaphore)] != 0) {
       program_.has_consume = true;
       return;
     }
     const SemaphoreIndex& s = semaphores_[index(wait.semaphore)];
     const bool timeline = plan_.semaphores[wait.semaphore].timeline;
     const std::int64_t initial = layout_.value(plan_.semaphores[wait.semaphore].initial);
-    const std::int64_t wanted = value(wait.value, iteration);
+    std::int64_t& taken = taken_[index(wait.semaphore)];
+    std::int64_t wanted = value(wait.value, iteration);
+    if (__builtin_add_overflow(wanted, taken, &wanted)) program_.bad_value = true;
+    if (wait.consume) taken = wanted;
     if (wanted <= initial) return;
     std::int64_t needed = wanted;
     if (!timeline && __builtin_sub_overflow(wanted, initial, &needed)) program_.bad_value = true;
@@ -262,7 +265,42 @@ class ProgramMaker {
     }
   }
 
+  /// Semaphores of which a wait takes something that a wait elsewhere may need: those waits may
+  /// come in either order. Where one queue that starts in order, or one thread, holds all waits, it
+  /// has taken the same before each in every run, and what they need are counts of signals.
+  void find_contended() {
+    constexpr std::size_t kNobody = ~std::size_t{0};
+    std::vector<std::size_t> user(plan_.semaphores.size(), kNobody);
+    std::vector<std::uint8_t> has_two_users(plan_.semaphores.size(), 0);
+    is_contended_.assign(plan_.semaphores.size(), 0);
+    taken_.assign(plan_.semaphores.size(), 0);
+    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
+      const Instance& instance = program_.instances[cmd];
+      if (instance.gate) continue;
+      for (const Wait& wait : plan_.waits_of(plan_.ops[instance.op])) {
+        if (wait.kind != WaitKind::kSemaphore) continue;
+        const std::size_t s = index(wait.semaphore);
+        const std::size_t chain = chain_of(cmd);
+        if (user[s] == kNobody) user[s] = chain;
+        has_two_users[s] |= static_cast<std::uint8_t>(user[s] != chain);
+        is_contended_[s] |= static_cast<std::uint8_t>(wait.consume);
+      }
+    }
+    for (std::size_t s = 0; s < user.size(); ++s) is_contended_[s] &= has_two_users[s];
+  }
+
+  /// The same for commands that start one after the other because of their queue or thread alone.
+  std::size_t chain_of(Cmd cmd) const {
+    const Op& op = plan_.ops[program_.instances[cmd].op];
+    if (op.kind == OpKind::kHostWait) return plan_.queues.size() + index(op.thread);
+    if (op.queue != kNone<QueueId> && plan_.queues[op.queue].order != QueueOrder::kNone) {
+      return index(op.queue);
+    }
+    return plan_.queues.size() + plan_.threads.size() + cmd;
+  }
+
   void bind() {
+    find_contended();
     last_signal_.assign(plan_.events.size(), kNoCmd);
     thread_blocker_.assign(plan_.threads.size(), kNoCmd);
     fence_.assign(plan_.queues.size(), kNoCmd);
@@ -338,9 +376,11 @@ class ProgramMaker {
   Program program_;
   Valuation valuation_;
   std::vector<SemaphoreIndex> semaphores_;
-  std::vector<Cmd> last_signal_;     ///< By event.
-  std::vector<Cmd> thread_blocker_;  ///< By thread.
-  std::vector<Cmd> fence_;           ///< By queue.
+  std::vector<std::uint8_t> is_contended_;  ///< By semaphore.
+  std::vector<std::int64_t> taken_;         ///< By semaphore: by the waits so far.
+  std::vector<Cmd> last_signal_;            ///< By event.
+  std::vector<Cmd> thread_blocker_;         ///< By thread.
+  std::vector<Cmd> fence_;                  ///< By queue.
   std::vector<Cmd> last_of_queue_;
   std::vector<std::uint8_t> bound_;  ///< By op.
 };

@@ -113,7 +113,8 @@ struct Program {
   std::vector<std::vector<SignalInstance>> signals;
   /// Ops with an event wait of which some instance found its event; ascending.
   std::vector<OpId> bound_waits;
-  bool has_consume = false;  ///< Some instance takes from a semaphore: not decided by clocks.
+  bool has_consume = false;  ///< Waits of several queues, or in no order, take from one semaphore:
+                             ///< not decided by clocks.
   bool bad_value = false;    ///< A semaphore value overflowed, or a signal is negative.
 
   std::span<const Cmd> needs_of(const Instance& i) const {

@@ -47,8 +47,8 @@ class Verifier {
     }
     if (consumes_) {
       findings_.add_not_proven(
-          "A wait takes from a semaphore (\"consume\"): which wait gets which signal is a choice "
-          "of the run, and clocks alone do not decide that.",
+          "Waits of several queues take from one semaphore (\"consume\"): which wait gets which signal "
+          "is a choice of the run, and clocks alone do not decide that.",
           "ask `--engine sim`, which executes every run, or use a timeline semaphore");
     }
     add_sync_warnings(plan_, bound_, findings_);

@@ -223,12 +223,32 @@ TEST(Verify, SyncsWithoutEffectAreWarnings) {
   EXPECT_EQ(result.verdict, Verdict::kSafe);
 }
 
-TEST(Verify, ConsumingWaitsAreNotGuessed) {
+TEST(Verify, WhatTwoQueuesTakeIsNotGuessed) {
   const Plan plan =
       plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "signals": [{"semaphore": "n"}]},
-    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"semaphore": "n", "consume": true}]})",
+    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"semaphore": "n", "consume": true}]},
+    {"id": "u", "queue": "q", "waits": [{"semaphore": "n", "consume": true}]})",
               R"("semaphores": [{"id": "n"}])");
   EXPECT_EQ(verify(plan), "MV201");
+}
+
+TEST(Verify, WhatOneQueueAloneTakesIsACount) {
+  const auto ring = [](const char* credits) {
+    return plan_of(
+        std::string(R"({"id": "w0", "queue": "q", "writes": ["X"],
+           "waits": [{"semaphore": "free", "consume": true}], "signals": [{"semaphore": "full"}]},
+         {"id": "u0", "queue": "r", "reads": ["X"],
+           "waits": [{"semaphore": "full", "consume": true}], "signals": [{"semaphore": "free"}]},
+         {"id": "w1", "queue": "q", "writes": ["X"],
+           "waits": [{"semaphore": "free", "consume": true}], "signals": [{"semaphore": "full"}]},
+         {"id": "u1", "queue": "r", "reads": ["X"],
+           "waits": [{"semaphore": "full", "consume": true}], "signals": [{"semaphore": "free"}]})"),
+        std::string(R"("semaphores": [{"id": "full"}, {"id": "free", "initial": )") + credits +
+            "}]");
+  };
+  EXPECT_EQ(verify(ring("1")), "");
+  EXPECT_EQ(verify(ring("2")), "MV101 u0 w1");
+  EXPECT_EQ(verify(ring("0")).substr(0, 8), "MV111 w0");
 }
 
 TEST(Verify, TooManyConditionsAreNotGuessed) {
