@@ -121,6 +121,12 @@ void Order::require_commands() {
     met_.push_back({terms_.boolean("count met"), terms_.integer("count met at")});
   }
   require_counts();
+  // No count is ever below 0. That follows from the rest, but only step by step.
+  for (SemaphoreId id : ids<SemaphoreId>(program_.semaphores.size())) {
+    const SemaphoreUse& use = program_.semaphores[index(id)];
+    if (use.takes.empty()) continue;
+    solver_.require(terms_.at_most(terms_.number(-use.initial), balance_now(id)));
+  }
   for (Cmd c = 0; c < program_.commands.size(); ++c) {
     const Command& command = program_.commands[c];
     solver_.require(terms_.implies(command.started, command.present));
@@ -209,30 +215,71 @@ Bool Order::reached(Cmd c, const Need& need) {
     return terms_.any(std::move(some));
   }
   if (use.takes.empty() && use.initial >= need.value) return terms_.truth(true);
-  std::vector<Weighted> parts;
   std::vector<Bool> missing;
   std::int64_t total = use.initial;
   bool ones = true;
   for (const Change& signal : use.signals) {
     if (signal.value == 0) continue;
-    const Bool done = signalled(signal.cmd, c);
-    parts.push_back({done, signal.value});
-    missing.push_back(terms_.no(done));
+    missing.push_back(terms_.no(signalled(signal.cmd, c)));
     total += signal.value;
     ones = ones && signal.value == 1;
   }
   if (use.takes.empty() && ones) return few(missing, total - need.value);
   if (use.takes.empty() && total == need.value) return few(missing, 0);
+  const auto taken = [&](Cmd u) {
+    if (u == c || known_before(c, u)) return terms_.truth(false);
+    const Command& other = program_.commands[u];
+    if (known_before(u, c)) return other.present;
+    return terms_.both(other.started, terms_.at_most(other.start, program_.commands[c].start));
+  };
+  const Int balance = sum_up(
+      need.semaphore, [&](Cmd x) { return signalled(x, c); }, taken);
+  return terms_.at_most(terms_.number(need.value - use.initial), balance);
+}
+
+/// What the signals for which `done` holds add, less what the takes for which `taken` holds take. A
+/// take and a signal that comes only after it, as of a lock, are one summand: else the solver would
+/// have to try which of the many are between the two.
+template <typename Done, typename Taken>
+Int Order::sum_up(SemaphoreId id, Done&& done, Taken&& taken) {
+  const SemaphoreUse& use = program_.semaphores[index(id)];
+  std::vector<std::uint8_t> paired(use.signals.size(), 0);
+  std::vector<Int> parts;
+  const Int nothing = terms_.number(0);
   for (const Change& take : use.takes) {
-    if (take.cmd == c || known_before(c, take.cmd)) continue;
-    const Command& other = program_.commands[take.cmd];
-    Bool taken = other.present;
-    if (!known_before(take.cmd, c)) {
-      taken = terms_.both(other.started, terms_.at_most(other.start, program_.commands[c].start));
+    const Bool takes = taken(take.cmd);
+    const Int less = terms_.number(-take.value);
+    Int part = terms_.choose(takes, less, nothing);
+    for (std::size_t k = 0; k < use.signals.size(); ++k) {
+      const Change& signal = use.signals[k];
+      if (paired[k] || signal.value != take.value) continue;
+      if (signal.cmd != take.cmd && !known_before(take.cmd, signal.cmd)) continue;
+      paired[k] = 1;
+      const Bool gives = done(signal.cmd);
+      part = terms_.choose(
+          terms_.both(takes, gives), nothing,
+          terms_.choose(takes, less, terms_.choose(gives, terms_.number(signal.value), nothing)));
+      // A signal of the same command, or after it, is not there without the take.
+      if (signal.cmd == take.cmd || program_.always(terms_, take.cmd)) {
+        part = terms_.choose(terms_.both(takes, terms_.no(gives)), less, nothing);
+      }
+      break;
     }
-    parts.push_back({taken, -take.value});
+    parts.push_back(part);
   }
-  return terms_.weigh_at_least(parts, need.value - use.initial);
+  for (std::size_t k = 0; k < use.signals.size(); ++k) {
+    if (paired[k] || use.signals[k].value == 0) continue;
+    parts.push_back(
+        terms_.choose(done(use.signals[k].cmd), terms_.number(use.signals[k].value), nothing));
+  }
+  return terms_.sum(std::move(parts));
+}
+
+/// The count of now.
+Int Order::balance_now(SemaphoreId id) {
+  return sum_up(
+      id, [&](Cmd x) { return program_.commands[x].completed; },
+      [&](Cmd u) { return program_.commands[u].started; });
 }
 
 Bool Order::is_met(const Need& need) {
@@ -253,18 +300,14 @@ Bool Order::is_met(const Need& need) {
       break;
   }
   const SemaphoreUse& use = program_.semaphores[index(need.semaphore)];
-  std::vector<Weighted> parts;
-  std::vector<Bool> enough{terms_.truth(use.timeline && use.initial >= need.value)};
+  if (!use.timeline) {
+    return terms_.at_most(terms_.number(need.value - use.initial), balance_now(need.semaphore));
+  }
+  std::vector<Bool> enough{terms_.truth(use.initial >= need.value)};
   for (const Change& signal : use.signals) {
-    const Bool done = program_.commands[signal.cmd].completed;
-    if (use.timeline && signal.value >= need.value) enough.push_back(done);
-    parts.push_back({done, signal.value});
+    if (signal.value >= need.value) enough.push_back(program_.commands[signal.cmd].completed);
   }
-  if (use.timeline) return terms_.any(std::move(enough));
-  for (const Change& take : use.takes) {
-    parts.push_back({program_.commands[take.cmd].started, -take.value});
-  }
-  return terms_.weigh_at_least(parts, need.value - use.initial);
+  return terms_.any(std::move(enough));
 }
 
 Bool Order::cannot_start(Cmd c) {

@@ -62,6 +62,9 @@ class Order {
   void require_need(Cmd c, const Need& need, Bool happens, Int when);
   Bool reached(Cmd c, const Need& need);
   Bool signalled(Cmd a, Cmd b);
+  template <typename Done, typename Taken>
+  Int sum_up(SemaphoreId id, Done&& done, Taken&& taken);
+  Int balance_now(SemaphoreId id);
   Bool few(const std::vector<Bool>& of, std::int64_t most);
   bool may_get_stuck() const;
 

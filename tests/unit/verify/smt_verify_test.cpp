@@ -55,6 +55,12 @@ TEST(VerifySmt, OnePermitOrdersAllThatTakeIt) {
   EXPECT_EQ(found(plan_of(takers(4), R"("semaphores": [{"id": "n", "initial": 1}])")), "");
 }
 
+/// Minutes, were the count only known step by step.
+TEST(VerifySmt, ALockOfManyIsDecidedWithinFewSteps) {
+  const Plan plan = plan_of(takers(12), R"("semaphores": [{"id": "n", "initial": 1}])");
+  EXPECT_EQ(found(plan, {.query_steps = 1'000'000, .total_steps = 20'000'000}), "");
+}
+
 TEST(VerifySmt, TwoPermitsLetTwoIn) {
   EXPECT_EQ(found(plan_of(takers(3), R"("semaphores": [{"id": "n", "initial": 2}])")),
             "MV103 w0 w1; MV103 w0 w2; MV103 w1 w2");
