@@ -1,9 +1,11 @@
 #include "tools/engines.h"
 
+#include <algorithm>
 #include <array>
 
 #include "sim/simulate.h"
 #include "verify/smt_verify.h"
+#include "verify/symbol_search.h"
 #include "verify/verify.h"
 
 namespace memverify {
@@ -22,9 +24,18 @@ EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
                   stats);
 }
 
+/// Where symbols have too many values to go through, one of each class of values is decided: by
+/// clocks, and by the solver where clocks do not decide it.
 EngineResult run_solver(const Plan& plan, const EngineOptions& options) {
-  return verify_smt(
-      plan, SmtOptions{.max_findings = options.max_findings, .max_seconds = options.max_seconds});
+  const SmtOptions smt{.max_findings = options.max_findings, .max_seconds = options.max_seconds};
+  if (!has_more_values(plan, smt.max_valuations)) return verify_smt(plan, smt);
+  const SymbolOptions all{.max_findings = options.max_findings, .max_seconds = options.max_seconds};
+  return verify_all_symbols(plan, all, [&](const Plan& one) {
+    EngineResult result = run_happens_before(one, options);
+    const bool decided = std::ranges::none_of(
+        result.findings, [](const Finding& f) { return f.rule == Rule::kNotProven; });
+    return decided ? result : verify_smt(one, smt);
+  });
 }
 
 }  // namespace

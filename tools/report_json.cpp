@@ -100,6 +100,9 @@ Json finding_json(const Plan& plan, const Finding& finding, std::size_t most_ste
   for (const SymbolValue& value : finding.symbols) {
     out["symbols"][std::string(plan.symbols[value.symbol].name)] = value.value;
   }
+  for (const SymbolValue& least : finding.symbols_at_least) {
+    out["symbols_at_least"][std::string(plan.symbols[least.symbol].name)] = least.value;
+  }
   if (finding.event != kNone<EventId>) out["event"] = plan.events[finding.event];
   if (finding.semaphore != kNone<SemaphoreId>) {
     out["semaphore"] = plan.semaphores[finding.semaphore].name;

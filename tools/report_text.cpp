@@ -210,7 +210,12 @@ std::string symbol_words(const Plan& plan, const Finding& finding) {
   for (const SymbolValue& value : finding.symbols) {
     values.push_back(quoted(plan.symbols[value.symbol].name) + " = " + std::to_string(value.value));
   }
-  return listed(values);
+  std::string words = listed(values);
+  for (const SymbolValue& least : finding.symbols_at_least) {
+    words += "; so it is for every " + quoted(plan.symbols[least.symbol].name) +
+             " >= " + std::to_string(least.value);
+  }
+  return words;
 }
 
 /// For races: what the second op waits for, and the completion it does not wait for.

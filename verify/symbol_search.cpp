@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "verify/cases.h"
 #include "verify/symbol_alike.h"
 #include "verify/symbol_merge.h"
 
@@ -17,13 +19,21 @@ namespace {
 using smt::Answer;
 using smt::Bool;
 
+/// No question may take longer than there is time for all.
+smt::Limits limits_of(const SymbolOptions& options) {
+  smt::Limits limits = options.limits;
+  const double ms = std::min(options.max_seconds * 1000, 4e9);
+  if (limits.query_ms == 0 && ms > 0) limits.query_ms = static_cast<std::uint32_t>(ms);
+  return limits;
+}
+
 class SymbolSearch {
  public:
   SymbolSearch(const Plan& plan, const SymbolOptions& options, const DecideOne& decide)
       : options_(options),
         decide_(decide),
         plan_(plan),
-        solver_(options.limits),
+        solver_(limits_of(options)),
         terms_(solver_.terms()),
         symbolic_(plan, terms_),
         open_(terms_.boolean("not decided")),
@@ -56,19 +66,31 @@ class SymbolSearch {
         merged_.stop();
         return false;
       }
+      const std::vector<std::int64_t> least = least_open();
       if (classes_.size() == options_.max_classes || instances_ >= options_.max_instances) {
         return give_up("The symbols have more kinds of values than the " +
-                       std::to_string(classes_.size()) + " that were decided" + so_far() + ".");
+                       std::to_string(classes_.size()) + " that were decided; the first left is " +
+                       in_words(least) + ".");
       }
-      decide(least_open());
+      if (options_.max_seconds > 0 && seconds_spent() >= options_.max_seconds) {
+        return give_up("The time limit was reached before " + in_words(least) + " was decided.");
+      }
+      decide(least);
     }
   }
 
-  std::string so_far() const {
+  double seconds_spent() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+  /// "b = 1, seq = 385", for numbers of values of the used symbols.
+  std::string in_words(const std::vector<std::int64_t>& k) const {
     std::string text;
-    for (const SymbolId id : symbolic_.used()) {
-      text += (text.empty() ? ", all below " : ", ") + std::string(plan_.symbols[id].name) + " = " +
-              std::to_string(solver_value(id));
+    for (std::size_t s = 0; s < k.size(); ++s) {
+      const SymbolId id = symbolic_.used()[s];
+      const Wide value = symbolic_.polys().symbol_value(id, k[s]);
+      text += (text.empty() ? "" : ", ") + std::string(plan_.symbols[id].name) + " = " +
+              std::to_string(static_cast<std::int64_t>(value));
     }
     return text;
   }
@@ -84,11 +106,6 @@ class SymbolSearch {
     merged_.add_not_proven(message + blamed,
                            "give the symbols a (lower) \"max\" or a greater \"multiple_of\"");
     return false;
-  }
-
-  std::int64_t solver_value(SymbolId id) const {
-    return static_cast<std::int64_t>(
-        symbolic_.polys().symbol_value(id, solver_.value(symbolic_.polys().variable(id))));
   }
 
   /// Some values that are not decided. Small ones are asked for first: formulas of them stay small.
@@ -206,15 +223,19 @@ class SymbolSearch {
   MergedFindings merged_;
   std::vector<Bool> classes_;
   std::uint64_t instances_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
 
-bool depends_on_symbols(const Plan& plan) { return !plan.formulas.all_symbols().empty(); }
+bool has_more_values(const Plan& plan, std::uint64_t most) {
+  const std::optional<std::uint64_t> count = SymbolCases(plan).count();
+  return !count || *count > most;
+}
 
 EngineResult verify_all_symbols(const Plan& plan, const SymbolOptions& options,
                                 const DecideOne& decide) {
-  if (!depends_on_symbols(plan)) return decide(plan);
+  if (plan.formulas.all_symbols().empty()) return decide(plan);
   return SymbolSearch(plan, options, decide).run();
 }
 

@@ -26,14 +26,15 @@ struct SymbolOptions {
   std::size_t max_findings = 100;            ///< >= 1.
   std::size_t max_classes = 1000;            ///< Values of the symbols that are decided.
   std::uint64_t max_instances = 50'000'000;  ///< Command instances, over all decisions.
+  double max_seconds = 0;  ///< Of wall time, looked at between decisions; 0: no limit.
   smt::Limits limits = {.query_steps = 20'000'000, .total_steps = 2'000'000'000};
 };
 
 /// Decides a plan whose symbols have one value each.
 using DecideOne = std::function<EngineResult(const Plan& plan)>;
 
-/// True iff the plan has symbols that some size, offset or value depends on.
-bool depends_on_symbols(const Plan& plan);
+/// True iff the symbols that something in the plan depends on have more than `most` values.
+bool has_more_values(const Plan& plan, std::uint64_t most);
 
 /// The verdict over all values of the symbols. `decide` is asked for some; where it is exact, so is
 /// the result. What cannot be finished is MV201 naming the limit, and the expression if one is to
