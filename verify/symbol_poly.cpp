@@ -128,10 +128,29 @@ Poly Polys::divide(const Poly& a, const Poly& b) {
 Poly Polys::modulo(const Poly& a, const Poly& b) {
   const std::optional<Wide> by = constant(b);
   if (!by || *by <= 0) return atom(AtomKind::kModulo, a, b);
-  const auto [quotient, rest] = split(a, *by);
+  const auto [quotient, rest] = split(without_remainders(a, *by), *by);
   const Bounds left = bounds(rest);
   if (at_least(left.low, 0) && at_most(left.high, *by - 1)) return rest;
   return atom(AtomKind::kModulo, rest, b);
+}
+
+/// Congruent to `p` modulo the divisor: a remainder by a multiple of it gives way to what it is the
+/// remainder of, so that aligned values are seen to be aligned.
+Poly Polys::without_remainders(Poly p, Wide divisor) {
+  const auto gives_way = [&](const auto& part) {
+    if (part.first.size() != 1) return false;
+    const Atom& atom = atoms_[part.first[0]];
+    const std::optional<Wide> by = constant(atom.b);
+    return atom.kind == AtomKind::kModulo && by && *by > 0 && *by % divisor == 0;
+  };
+  for (auto at = std::ranges::find_if(p, gives_way); at != p.end();
+       at = std::ranges::find_if(p, gives_way)) {
+    const Poly of = atoms_[at->first[0]].a;  // Older atoms only, so this ends.
+    const Wide coefficient = at->second;
+    p.erase(at);
+    p = combine(p, 1, of, coefficient);
+  }
+  return p;
 }
 
 Poly Polys::least(const Poly& a, const Poly& b) {

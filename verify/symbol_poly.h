@@ -95,6 +95,7 @@ class Polys {
 
   Poly combine(const Poly& a, Wide by, const Poly& b, Wide times);
   Poly atom(AtomKind kind, const Poly& a, const Poly& b);
+  Poly without_remainders(Poly p, Wide divisor);
   std::pair<Poly, Poly> split(const Poly& a, Wide divisor);
   Bounds monomial_bounds(const std::vector<AtomId>& of) const;
   Bounds atom_bounds(AtomKind kind, const Poly& a, const Poly& b) const;

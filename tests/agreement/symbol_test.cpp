@@ -148,41 +148,105 @@ std::string wrong_values(const Plan& plan, const EngineResult& result) {
   return "";
 }
 
-TEST(SymbolAgreement, EveryValueAtOnceIsEachValueByItself) {
-  const std::uint64_t first = setting("MEMVERIFY_AGREEMENT_FIRST", 1);
-  const std::uint64_t seeds = setting("MEMVERIFY_AGREEMENT_SEEDS", 150);
-  std::size_t compared = 0, unsafe = 0, safe = 0, decisions = 0, values = 0;
-  int shown = 0;
-  for (std::uint64_t seed = first; seed < first + seeds && shown < 3; ++seed) {
-    PlanJson json = random_mutated_plan(seed);
-    Draw draw(seed * 7919);
-    add_symbols(json, draw);
-    const std::optional<Plan> plan = plan_of(json);
-    if (!plan) continue;
-    std::size_t here = 0;
-    const EngineResult at_once = verify_all_symbols(*plan, {}, [&](const Plan& one) {
-      ++here;
-      return by_clocks(one);
-    });
-    const EngineResult each = by_clocks(*plan);
-    const std::string difference =
-        disagreement(*plan, each, at_once) + wrong_values(*plan, at_once);
-    ++compared;
-    decisions += here;
-    for (const SymbolId id : ids(plan->symbols)) {
-      values += static_cast<std::size_t>((*plan->symbols[id].max - plan->symbols[id].min) /
-                                         plan->symbols[id].multiple_of);
+/// Rows, columns and blocks of a matrix with symbolic rows, written and read by a few ops.
+PlanJson matrix_plan(Draw& draw) {
+  const std::vector<std::string> rows = {"n", "n + 1", "2 * n", "max(n, 3)", "n + n % 2"};
+  const std::int64_t width = draw.between(3, 6);
+  const std::string wide =
+      draw.percent(70) ? std::to_string(width) : "n + " + std::to_string(width);
+  const std::string high = draw.of(rows);
+  PlanJson plan = {
+      {"memverify", 1}, {"pools", {{{"id", "p"}}}}, {"queues", {{{"id", "q"}}, {{"id", "r"}}}}};
+  plan["symbols"]["n"] = {{"min", 1}, {"max", draw.between(3, 20)}};
+  plan["storages"] = {
+      {{"id", "s"}, {"pool", "p"}, {"offset", 0}, {"bytes", "(" + high + ") * (" + wide + ")"}},
+      {{"id", "t"},
+       {"pool", "p"},
+       {"offset", draw.percent(50) ? PlanJson("(" + high + ") * (" + wide + ")")
+                                   : PlanJson(draw.between(4, 40))},
+       {"bytes", 4}}};
+  plan["tensors"] = {{{"id", "M"}, {"storage", "s"}, {"dtype", "u8"}, {"shape", {high, wide}}},
+                     {{"id", "T"}, {"storage", "t"}, {"bytes", 4}}};
+  std::vector<std::string> names = {"M", "T"};
+  for (int k = 0; k < 4; ++k) {
+    const std::int64_t column = draw.between(0, width - 1);
+    const std::int64_t columns = draw.between(1, width - column);
+    const std::int64_t row = draw.percent(60) ? 0 : draw.between(0, 1);
+    const std::string here = draw.percent(60) ? high : draw.percent(50) ? "n" : "max(1, n - 1)";
+    const std::string offset =
+        std::to_string(row) + " * (" + wide + ") + " + std::to_string(column);
+    PlanJson view = {
+        {"id", "v" + std::to_string(k)}, {"view_of", "M"}, {"offset", offset}, {"dtype", "u8"}};
+    if (draw.percent(15)) {
+      view["shape"] = {columns, here};
+      view["strides"] = {1, wide};
+    } else {
+      view["shape"] = {here, columns};
+      view["strides"] = {draw.percent(85) ? wide : "2 * (" + wide + ")", 1};
     }
-    (each.verdict == Verdict::kSafe ? safe : unsafe) += each.verdict != Verdict::kUnknown ? 1 : 0;
-    EXPECT_EQ(difference, "") << "seed " << seed << "\n"
-                              << json.dump() << "\n"
-                              << describe(*plan, each) << "\n"
-                              << describe(*plan, at_once);
-    shown += difference.empty() ? 0 : 1;
+    names.push_back(view["id"]);
+    plan["tensors"].push_back(std::move(view));
   }
-  std::cout << compared << " plans compared, " << safe << " safe, " << unsafe << " unsafe; "
-            << decisions << " values decided\n";
-  EXPECT_GT(compared, seeds / 4);
+  plan["ops"] = PlanJson::array();
+  for (int k = 0; k < 5; ++k) {
+    PlanJson op = {{"id", "o" + std::to_string(k)}, {"queue", draw.percent(85) ? "q" : "r"}};
+    if (draw.percent(k < 3 ? 80 : 30)) op["writes"] = {draw.of(names)};
+    if (draw.percent(k < 2 ? 0 : 60) || !op.contains("writes")) op["reads"] = {draw.of(names)};
+    if (k > 0 && draw.percent(60)) op["after"] = {"o" + std::to_string(k - 1)};
+    plan["ops"].push_back(std::move(op));
+  }
+  return plan;
+}
+
+struct Tally {
+  std::size_t compared = 0, safe = 0, unsafe = 0, decisions = 0;
+  int differences = 0;
+};
+
+/// Counts the plan and says, as test failures, where the two ways to decide it differ.
+void compare(const PlanJson& json, std::uint64_t seed, Tally& tally) {
+  const std::optional<Plan> plan = plan_of(json);
+  if (!plan) return;
+  const EngineResult at_once = verify_all_symbols(*plan, {}, [&](const Plan& one) {
+    ++tally.decisions;
+    return by_clocks(one);
+  });
+  const EngineResult each = by_clocks(*plan);
+  const std::string difference = disagreement(*plan, each, at_once) + wrong_values(*plan, at_once);
+  ++tally.compared;
+  tally.safe += each.verdict == Verdict::kSafe ? 1 : 0;
+  tally.unsafe += each.verdict == Verdict::kUnsafe ? 1 : 0;
+  tally.differences += difference.empty() ? 0 : 1;
+  EXPECT_EQ(difference, "") << "seed " << seed << "\n"
+                            << json.dump() << "\n"
+                            << describe(*plan, each) << "\n"
+                            << describe(*plan, at_once);
+}
+
+template <typename Make>
+void compare_all(std::uint64_t seeds, Make make) {
+  const std::uint64_t first = setting("MEMVERIFY_AGREEMENT_FIRST", 1);
+  seeds = setting("MEMVERIFY_AGREEMENT_SEEDS", seeds);
+  Tally tally;
+  for (std::uint64_t seed = first; seed < first + seeds && tally.differences < 3; ++seed) {
+    Draw draw(seed * 7919);
+    compare(make(seed, draw), seed, tally);
+  }
+  std::cout << tally.compared << " plans compared, " << tally.safe << " safe, " << tally.unsafe
+            << " unsafe; " << tally.decisions << " values decided\n";
+  EXPECT_GT(tally.compared, seeds / 4);
+}
+
+TEST(SymbolAgreement, EveryValueAtOnceIsEachValueByItself) {
+  compare_all(100, [](std::uint64_t seed, Draw& draw) {
+    PlanJson plan = random_mutated_plan(seed);
+    add_symbols(plan, draw);
+    return plan;
+  });
+}
+
+TEST(SymbolAgreement, BlocksOfAMatrixOfAnyHeight) {
+  compare_all(150, [](std::uint64_t, Draw& draw) { return matrix_plan(draw); });
 }
 
 }  // namespace

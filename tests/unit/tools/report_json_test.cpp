@@ -68,6 +68,10 @@ TEST(JsonReport, PrintsAConditionPerIterationAsAnArray) {
 TEST(JsonReport, PrintsSymbolsByName) {
   const Json finding = json_of(report_with({.symbols = {{SymbolId{0}, 5}}}))["findings"][0];
   EXPECT_EQ(finding["symbols"], (Json{{"n", 5}}));
+  EXPECT_FALSE(finding.contains("symbols_at_least"));
+  const Json from = json_of(report_with(
+      {.symbols = {{SymbolId{0}, 5}}, .symbols_at_least = {{SymbolId{0}, 5}}}))["findings"][0];
+  EXPECT_EQ(from["symbols_at_least"], (Json{{"n", 5}}));
 }
 
 TEST(JsonReport, KeepsOnlyTheLastStepsOfALongRun) {

@@ -41,6 +41,7 @@ TEST(Polys, AlignedIsNotBelowWhatItAligns) {
   const Poly s = p.multiply(p.symbol(kS), Polys::number(24));
   const Poly gap = p.modulo(p.subtract({}, s), Polys::number(64));
   EXPECT_TRUE(terms.is_true(p.at_most_zero(p.subtract(s, p.add(s, gap)))));
+  EXPECT_EQ(Polys::constant(p.modulo(p.add(s, gap), Polys::number(32))), Wide{0});
   EXPECT_EQ(Polys::constant(p.modulo(s, Polys::number(8))), Wide{0});
   EXPECT_EQ(p.divide(s, Polys::number(8)), p.multiply(p.symbol(kS), Polys::number(3)));
   EXPECT_EQ(Polys::constant(p.modulo(p.symbol(kM), Polys::number(3))), Wide{0});
