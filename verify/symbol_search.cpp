@@ -57,7 +57,10 @@ class SymbolSearch {
         return give_up("Sizes and offsets multiply to formulas with numbers beyond 64 bits.");
       }
       const Answer answer = find_open();
-      if (answer == Answer::kUnsat) return true;
+      if (answer == Answer::kUnsat) {
+        if (!classes_.empty()) return true;
+        return give_up("No value of the symbols keeps all sizes and addresses below 2^62 bytes.");
+      }
       if (answer == Answer::kUnknown) {
         return give_up("Whether other values of the symbols make a difference was not found out: " +
                        solver_.reason() + ".");

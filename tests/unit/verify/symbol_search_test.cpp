@@ -194,6 +194,12 @@ TEST(SymbolSearch, ValuesOfSemaphoresAreDecidedOneByOne) {
   EXPECT_NE(many.result.findings[1].message.find("10 that were decided"), std::string::npos);
 }
 
+TEST(SymbolSearch, WithoutAValueThatFitsNothingIsProven) {
+  const Answer answer = decide(two_writers(R"("n": {"min": 1})", "64", "n + 5000000000000000000"));
+  EXPECT_EQ(answer.text, "MV201");
+  EXPECT_EQ(answer.decisions, 0U);
+}
+
 TEST(SymbolSearch, APlanWithoutSymbolsIsDecidedOnce) {
   const Answer answer = decide(two_writers("", "64", "64"));
   EXPECT_EQ(answer.decisions, 1U);
