@@ -172,7 +172,10 @@ PlanJson matrix_plan(Draw& draw) {
     const std::int64_t column = draw.between(0, width - 1);
     const std::int64_t columns = draw.between(1, width - column);
     const std::int64_t row = draw.percent(60) ? 0 : draw.between(0, 1);
-    const std::string here = draw.percent(60) ? high : draw.percent(50) ? "n" : "max(1, n - 1)";
+    const std::string here = draw.percent(60)   ? high
+                             : draw.percent(40) ? "min(" + high + ", 4)"
+                             : draw.percent(50) ? "n"
+                                                : "max(1, n - 1)";
     const std::string offset =
         std::to_string(row) + " * (" + wide + ") + " + std::to_string(column);
     PlanJson view = {

@@ -166,6 +166,9 @@ TEST(SymbolSearch, ColumnsCoverTheirMatrixOrDoNot) {
   Case less = columns(R"("rows": {"min": 2})", 64, "rows", "rows - 1");
   less.ops = c.ops;
   EXPECT_EQ(decide(less).text, "MV105 read rows=2 rows>=2");
+  Case up_to_five = columns(R"("rows": {"min": 2})", 64, "rows", "min(rows, 5)");
+  up_to_five.ops = c.ops;
+  EXPECT_EQ(decide(up_to_five).text, "MV105 read rows=6 rows>=6");
 }
 
 TEST(SymbolSearch, AStrideMayBeASymbol) {
