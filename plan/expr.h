@@ -37,6 +37,13 @@ struct Valuation {
   std::int64_t iteration = 0;         ///< The value of `iteration`.
 };
 
+/// What a value becomes: `value + slope * i` in every iteration i >= `from`.
+struct Trend {
+  std::int64_t value = 0;
+  std::int64_t slope = 0;
+  std::int64_t from = 0;
+};
+
 /// Owns the formulas of one plan, as postfix code. Cost of `eval`: linear in the formula.
 class ExprPool {
  public:
@@ -64,6 +71,11 @@ class ExprPool {
   /// The value, or nullopt on overflow of 64 bits or division by zero (also align by a <= 0).
   std::optional<std::int64_t> eval(Expr expr, const Valuation& valuation) const;
 
+  /// How the value goes on with `iteration` (that of the valuation is not used), for formulas in
+  /// which it is only added, multiplied by constants and compared; nullopt for others, and where a
+  /// number on the way does not fit in 64 bits.
+  std::optional<Trend> trend(Expr expr, const Valuation& valuation) const;
+
   /// Number of formulas; each Expr that is not constant has a smaller index.
   std::size_t size() const noexcept { return formulas_.size(); }
   /// True iff the formula mentions `iteration`.
@@ -86,6 +98,7 @@ class ExprPool {
     std::size_t text_begin;
   };
   static std::optional<std::int64_t> apply(Code code, std::int64_t a, std::int64_t b);
+  static std::optional<Trend> apply(Code code, const Trend& a, const Trend& b);
 
   std::vector<Formula> formulas_;
   std::vector<Instruction> code_;

@@ -372,6 +372,13 @@ void Findings::add_warning(OpId op, std::string message, std::string help) {
   finding->help = std::move(help);
 }
 
+bool Findings::covers(const Findings& other) const {
+  return std::ranges::all_of(other.kept_, [&](const auto& entry) {
+    const auto at = kept_.find(entry.first);
+    return at != kept_.end() && (at->second.clashes | entry.second.clashes) == at->second.clashes;
+  });
+}
+
 EngineResult Findings::take() {
   EngineResult result;
   for (auto& [key, kept] : kept_) {

@@ -64,6 +64,9 @@ class Findings {
   /// Errors alone count: what is no error must not keep one from being found.
   bool full() const { return counted_[static_cast<std::size_t>(Severity::kError)] >= limit_; }
   void stop() { stopped_ = true; }
+  bool has_errors() const { return counted_[static_cast<std::size_t>(Severity::kError)] != 0; }
+  /// True iff all that `other` holds is in here too, be it found elsewhere.
+  bool covers(const Findings& other) const;
   /// Sorted, errors first, in words; at most the limit.
   EngineResult take();
 

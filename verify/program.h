@@ -11,6 +11,7 @@
 // Tested by tests/unit/verify/program_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -24,7 +25,8 @@ namespace memverify {
 using Cmd = std::uint32_t;
 inline constexpr Cmd kNoCmd = 0xFFFFFFFFU;
 
-/// The values of the conditions in one case, by condition and iteration.
+/// The values of the conditions in one case, by condition and iteration; beyond the last iteration
+/// that it was made for they stay what they are there.
 class ConditionCase {
  public:
   ConditionCase(const Plan& plan, std::uint32_t iterations);
@@ -37,7 +39,7 @@ class ConditionCase {
 
  private:
   std::size_t index_of(ConditionId condition, std::uint32_t iteration) const {
-    return std::size_t{index(condition)} * iterations_ + iteration;
+    return std::size_t{index(condition)} * iterations_ + std::min(iteration, iterations_ - 1);
   }
   std::uint32_t iterations_;
   std::vector<std::uint8_t> values_;

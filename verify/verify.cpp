@@ -4,6 +4,7 @@
 #include <future>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "verify/findings.h"
 #include "verify/footprint.h"
 #include "verify/lifetime.h"
+#include "verify/loop.h"
 #include "verify/order.h"
 #include "verify/program.h"
 #include "verify/races.h"
@@ -27,7 +29,6 @@ namespace {
 
 constexpr std::size_t kMaxRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
-constexpr std::uint32_t kMaxSampleIterations = 200;
 constexpr std::size_t kLargeProgram = 50'000;  ///< Instances that are worth a second thread.
 
 class Verifier {
@@ -58,32 +59,21 @@ class Verifier {
   }
 
  private:
+  /// With conditions that may change from one iteration to the next, iterations are never alike.
   void choose_iterations() {
-    const std::uint64_t ops = std::max<std::uint64_t>(plan_.ops.size(), 1);
-    const std::uint64_t most = std::max<std::uint64_t>(options_.max_instances / ops, 1);
-    const auto limit =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(most, kMaxSampleIterations));
-    if (!plan_.iterations) {
-      iterations_ = sample_iterations(plan_, limit);
-      findings_.add_not_proven(
-          "The plan runs an unbounded number of iterations; the first " +
-              std::to_string(iterations_) +
-              " were looked at, and clocks over unrolled iterations prove no more.",
-          "give \"iterations\" a number to prove that many");
-      return;
-    }
-    if (static_cast<std::uint64_t>(*plan_.iterations) <= most) {
-      iterations_ = static_cast<std::uint32_t>(*plan_.iterations);
-      return;
-    }
-    iterations_ = sample_iterations(plan_, limit);
-    reaches_end_ = false;
-    findings_.add_not_proven(
-        std::to_string(*plan_.iterations) + " iterations of " + std::to_string(plan_.ops.size()) +
-            " ops are more than the " + std::to_string(options_.max_instances) +
-            " command instances that are unrolled; the first " + std::to_string(iterations_) +
-            " iterations were looked at, and nothing that shows only at the end.",
-        "lower \"iterations\"");
+    if (plan_.iterations == 1) return;
+    loops_ = std::ranges::none_of(plan_.ops, [&](const Op& op) {
+      return std::ranges::any_of(plan_.when_of(op), [&](const WhenTerm& term) {
+        return !plan_.conditions[term.condition].per_run;
+      });
+    });
+    if (loops_) return;
+    const ConditionCase none(plan_, 1);
+    const Result<Layout> layout = Layout::make(plan_, symbols_.corners().front());
+    if (!layout.ok()) return;  // Said where layouts are decided.
+    fixed_runs_ = choose_runs(plan_, layout.value(), none, options_);
+    fixed_runs_.first = fixed_runs_.last;
+    iterations_ = fixed_runs_.last;
   }
 
   void choose_conditions() {
@@ -160,7 +150,58 @@ class Verifier {
 
   void decide_case(const Layout& layout, const ConditionCase& conditions,
                    const std::vector<SymbolValue>& symbols) {
-    const Program program = make_program(plan_, layout, conditions, iterations_, reaches_end_);
+    if (stats_.ops > options_.max_instances) {
+      const std::string text = "More than " + std::to_string(options_.max_instances) +
+                               " command instances were unrolled; the condition or symbol values "
+                               "that are left were not looked at.";
+      if (said_.insert(text).second) {
+        findings_.add_not_proven(text, "use fewer conditions, symbols or iterations");
+      }
+      return;
+    }
+    const LoopRuns runs = loops_ ? choose_runs(plan_, layout, conditions, options_) : fixed_runs_;
+    if (!runs.not_proven.empty() && said_.insert(runs.not_proven).second) {
+      findings_.add_not_proven(runs.not_proven, runs.help);
+    }
+    if (runs.stands_in) {
+      decide_stand_in(layout, conditions, symbols, runs);
+      return;
+    }
+    for (std::uint32_t n = runs.first; n <= runs.last && !findings_.full(); ++n) {
+      const Program program = make_program(plan_, layout, conditions, n, runs.reaches_end);
+      decide_run(program, conditions, symbols, findings_);
+    }
+    if (runs.must_fail && !findings_.has_errors()) {
+      findings_.add_not_proven("A semaphore falls behind its waits, yet no run was found to block.",
+                               "give \"iterations\" a number");
+    }
+  }
+
+  /// One run for many more iterations. Its faults are looked for again where they happen.
+  void decide_stand_in(const Layout& layout, const ConditionCase& conditions,
+                       const std::vector<SymbolValue>& symbols, const LoopRuns& runs) {
+    Findings found(plan_, options_.max_findings);
+    decide_run(make_program(plan_, layout, conditions, runs.last), conditions, symbols, found);
+    if (findings_.covers(found)) return;
+    decide_run(make_program(plan_, layout, conditions, runs.shows, false), conditions, symbols,
+               findings_);
+    if (findings_.covers(found)) return;
+    const auto all = static_cast<std::uint64_t>(*plan_.iterations);
+    if (all * plan_.ops.size() <= options_.max_instances) {
+      decide_run(make_program(plan_, layout, conditions, static_cast<std::uint32_t>(all)),
+                 conditions, symbols, findings_);
+      return;
+    }
+    const std::string text = "Runs of " + std::to_string(runs.last) +
+                             " iterations have a fault at their end, and so have those of " +
+                             std::to_string(all) + ", which are too many to unroll and show.";
+    if (said_.insert(text).second) {
+      findings_.add_not_proven(text, "set \"iterations\" to " + std::to_string(runs.last));
+    }
+  }
+
+  void decide_run(const Program& program, const ConditionCase& conditions,
+                  const std::vector<SymbolValue>& symbols, Findings& findings) {
     stats_.ops += program.instances.size();
     note_syncs(program);
     if (program.has_consume) {
@@ -168,7 +209,7 @@ class Verifier {
       return;
     }
     if (program.bad_value) {
-      findings_.add_not_proven(
+      findings.add_not_proven(
           "A semaphore's value is negative or passes 64 bits in some iteration.",
           "keep the values of signals and waits within range");
       return;
@@ -181,7 +222,7 @@ class Verifier {
     const Order order(program, run);
     const std::optional<Footprints> footprints = regions.get();
     if (!order.is_known()) {
-      findings_.add_not_proven(
+      findings.add_not_proven(
           "So many commands without an order of their own signal what others count that their "
           "order "
           "takes too long to find.",
@@ -189,9 +230,9 @@ class Verifier {
       return;
     }
     if (!footprints) {
-      findings_.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
-                                   " contiguous runs of bytes, the limit.",
-                               "describe large strided tensors by contiguous ones");
+      findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
+                                  " contiguous runs of bytes, the limit.",
+                              "describe large strided tensors by contiguous ones");
       return;
     }
     Versions versions;
@@ -203,17 +244,17 @@ class Verifier {
     const CaseView view{
         program, run, *footprints, versions, witnesses, conditions_->values(conditions), symbols};
     // What waits at a seam may go on in the iterations that follow.
-    if (!run.all_completed && program.reaches_end) findings_.add_deadlock(view);
+    if (!run.all_completed && program.reaches_end) findings.add_deadlock(view);
     if (swept.has_race) {
       const RaceList races =
           list_races(program, run, order, *footprints, swept.racy, options_.max_findings);
-      findings_.add_races(view, races.pairs);
-      if (races.stopped) findings_.stop();
+      findings.add_races(view, races.pairs);
+      if (races.stopped) findings.stop();
     }
-    findings_.add_suspects(view, swept);
-    findings_.add_unknowns(view, swept.unknowns);
-    findings_.add_lifetimes(
-        view, lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
+    findings.add_suspects(view, swept);
+    findings.add_unknowns(view, swept.unknowns);
+    findings.add_lifetimes(view,
+                           lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
   }
 
   /// Which waits for events ever found what they wait for.
@@ -226,8 +267,10 @@ class Verifier {
   const HbOptions& options_;
   Findings findings_;
   SymbolCases symbols_;
-  std::uint32_t iterations_ = 1;
-  bool reaches_end_ = true;  ///< `iterations_` are all that the plan runs.
+  bool loops_ = true;             ///< Each case has runs of its own.
+  LoopRuns fixed_runs_;           ///< Else these are of all.
+  std::uint32_t iterations_ = 1;  ///< That a value of a condition may differ in.
+  std::set<std::string> said_;    ///< Why not all is proven.
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
   bool consumes_ = false;

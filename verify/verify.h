@@ -13,11 +13,13 @@ struct HbOptions {
   std::size_t max_findings = 100;            ///< Errors and not-proven findings kept; >= 1.
   std::uint64_t max_instances = 50'000'000;  ///< Command instances, over all iterations, condition
                                              ///< and symbol values; more is MV201.
+  bool fold_loops = true;  ///< Run many iterations by fewer that show the same (verify/loop.h).
 };
 
 /// Decides `plan` by clocks alone (docs/semantics.md). Exact for every plan without consuming
-/// waits, unbounded iterations or symbols without a bound; what it cannot decide exactly is
-/// *unknown* with MV201 naming the feature or limit. All tensors must be placed.
+/// waits, symbols without a bound or unbounded iterations that do not repeat (verify/horizon.h);
+/// what it cannot decide exactly is *unknown* with MV201 naming the feature or limit. All tensors
+/// must be placed.
 EngineResult verify_happens_before(const Plan& plan, const HbOptions& options);
 
 }  // namespace memverify
