@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxIterations = std::int64_t{1} << 20;
 /// Of values, and of what a count grows by: times kMaxIterations it fits 64 bits.
-constexpr std::int64_t kMaxValue = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxValue = std::int64_t{1} << 36;
 
 /// The value of a semaphore once all of the iterations before `j >= from` have completed:
 /// `value + slope * (j - from)`.
@@ -34,7 +34,7 @@ class HorizonFinder {
   Horizon find() {
     look_at_ops();
     const Turns turns = find_turns(plan_, layout_, kMaxIterations);
-    result_.phases = turns.all;
+    if (turns.all < kMaxIterations) result_.phases = static_cast<std::uint64_t>(turns.all);
     window_ = 2 * turns.longest + reach_ + 1;
     if (turns.longest >= kMaxIterations) {
       stop("its rotating storages share bytes only after more than " +
@@ -155,12 +155,10 @@ class HorizonFinder {
     std::int64_t from = 1;
     for_each_wait(id, [&](const Op&, const Wait& wait) {
       waits = true;
-      if (wait.consume) {
-        stop("waits take from semaphore " + quoted(plan_.semaphores[id].name));
-      }
       from = std::max(from, trend(id, wait.value).from);
     });
     if (!waits) return;
+    look_at_takers(id);
     QueueId queue = kNone<QueueId>;
     bool one_queue = true;
     for_each_signal(id, [&](const Op& op, Expr value) {
@@ -179,8 +177,58 @@ class HorizonFinder {
     last_signals_ = 0;
     const Count count = plan_.semaphores[id].timeline ? timeline(id, from) : counting(id, from);
     if (!result_.obstacle.empty()) return;
+    look_at_waits(id, count, from);
+  }
+
+  /// What waits take is known before each of them if they come one after the other in every run.
+  void look_at_takers(SemaphoreId id) {
+    bool takes = false;
+    bool in_turn = true;
+    const Op* other = nullptr;
     for_each_wait(id, [&](const Op& op, const Wait& wait) {
-      if (op.runs != Runs::kFirst) look_at_wait(count, trend(id, wait.value));
+      takes = takes || wait.consume;
+      const bool is_host = op.kind == OpKind::kHostWait;
+      in_turn = in_turn && (is_host || (op.queue != kNone<QueueId> &&
+                                        completes_in_order(plan_.queues[op.queue].order)));
+      if (other != nullptr) {
+        in_turn = in_turn && is_host == (other->kind == OpKind::kHostWait) &&
+                  (is_host ? op.thread == other->thread : op.queue == other->queue);
+      }
+      other = &op;
+    });
+    if (takes && !in_turn) {
+      stop("waits that may come in any order take from semaphore " +
+           quoted(plan_.semaphores[id].name));
+    }
+  }
+
+  /// A wait wants its value beyond what the waits before it have taken: `taken` in the iterations
+  /// before (the line goes back from `from`), `earlier` in its own.
+  void look_at_waits(SemaphoreId id, const Count& count, std::int64_t from) {
+    std::int64_t taken = 0;
+    std::int64_t each_time = 0;
+    for_each_wait(id, [&](const Op& op, const Wait& wait) {
+      if (!wait.consume) return;
+      const Trend line = trend(id, wait.value);
+      if (line.slope != 0) {
+        stop("the amounts taken from semaphore " + quoted(plan_.semaphores[id].name) + " grow");
+      }
+      if (op.runs == Runs::kAlways) each_time += line.value;
+      const std::int64_t end = op.runs == Runs::kFirst ? 1 : op.runs == Runs::kLast ? 0 : from;
+      for (std::int64_t i = 0; i < end && !is_large(taken); ++i) taken += value_at(wait.value, i);
+      if (is_large(taken) || is_large(each_time)) stop_large(id);
+    });
+    if (!result_.obstacle.empty()) return;
+    std::int64_t earlier = 0;
+    for_each_wait(id, [&](const Op& op, const Wait& wait) {
+      if (op.runs == Runs::kFirst) return;
+      Trend line = trend(id, wait.value);
+      const std::int64_t amount = wait.consume ? line.value : 0;
+      line.value += taken - each_time * from + earlier;
+      line.slope += each_time;
+      look_at_wait(count, line);
+      earlier += amount;
+      if (is_large(earlier)) stop_large(id);
     });
   }
 

@@ -32,9 +32,10 @@ namespace memverify {
 struct Horizon {
   std::uint32_t steady = 1;  ///< From this iteration on everything looks the same.
   std::uint32_t turn = 1;    ///< The longest turn of slots that share bytes.
-  std::uint64_t phases = 1;  ///< Numbers of iterations that differ by this have the same end.
-  std::uint32_t shows = 1;   ///< All numbers of iterations up to this show every fault, provided
-                             ///< that the first `steady` + 1 complete without ops that run last.
+  /// Numbers of iterations that differ by this have the same end; the greatest number: unknown.
+  std::uint64_t phases = ~std::uint64_t{0};
+  std::uint32_t shows = 1;  ///< All numbers of iterations up to this show every fault, provided
+                            ///< that the first `steady` + 1 complete without ops that run last.
   bool runs_dry =
       false;             ///< A semaphore falls behind: within `shows` iterations a wait is not met.
   std::string obstacle;  ///< Not empty: why no number of iterations shows everything.

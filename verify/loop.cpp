@@ -62,8 +62,8 @@ class RunChooser {
   }
 
   LoopRuns some(std::uint64_t n) {
-    if (fold_ && horizon_.obstacle.empty() && n > horizon_.shows + horizon_.phases &&
-        sum(horizon_.steady + 1) <= most_) {
+    if (fold_ && horizon_.obstacle.empty() && n > horizon_.shows &&
+        n - horizon_.shows > horizon_.phases && sum(horizon_.steady + 1) <= most_) {
       const std::uint64_t stand_in = horizon_.shows + (n - horizon_.shows) % horizon_.phases;
       const bool fits = !horizon_.runs_dry && stand_in <= most_;
       if (fits && go_forward(plan_, layout_, conditions_, horizon_.steady)) {

@@ -41,8 +41,7 @@ Turns find_turns(const Plan& plan, const Layout& layout, std::int64_t limit) {
       extents.push_back({index(storage.pool), begin, begin + storage.bytes, turns.size()});
     }
     turns.push_back(slots);
-    result.all =
-        static_cast<std::uint64_t>(common(static_cast<std::int64_t>(result.all), slots, limit));
+    result.all = common(result.all, slots, limit);
   }
   for (const Access& access : plan.accesses) {
     if (access.tensor != kNone<TensorId>) continue;

@@ -17,7 +17,7 @@ namespace memverify {
 
 struct Turns {
   std::int64_t longest = 1;  ///< Of the groups; at most the limit.
-  std::uint64_t all = 1;     ///< Of all storages together; at most the limit.
+  std::int64_t all = 1;      ///< Of all storages together; at most the limit.
 };
 
 Turns find_turns(const Plan& plan, const Layout& layout, std::int64_t limit);

@@ -58,7 +58,7 @@ PlanJson ring(int slots, int guard) {
 }
 
 /// `fetch` and `mma` in step by two semaphores: `filled` counts tiles, `fetch` waits for `credit`.
-PlanJson credits(const PlanJson& freed, const PlanJson& credit_wait, int initial, int slots = 2) {
+PlanJson counted(const PlanJson& freed, const PlanJson& credit_wait, int initial, int slots = 2) {
   PlanJson plan = empty_plan();
   add_ring(plan, "", slots, 1);
   plan["semaphores"] = {{{"id", "filled"}, {"kind", "timeline"}},
@@ -141,22 +141,33 @@ TEST(Loop, RingsThatMeetAfterATurnOfBoth) {
 }
 
 TEST(Loop, SemaphoresInStep) {
-  EXPECT_EQ(verdict(credits(1, "iteration + 1", 2)), "safe");
-  EXPECT_EQ(verdict(credits(1, "max(iteration - 1, 0)", 0)), "safe");
-  EXPECT_EQ(told(credits(1, "iteration + 1", 3)), "MV101 mma@0 fetch@2");
+  EXPECT_EQ(verdict(counted(1, "iteration + 1", 2)), "safe");
+  EXPECT_EQ(verdict(counted(1, "max(iteration - 1, 0)", 0)), "safe");
+  EXPECT_EQ(told(counted(1, "iteration + 1", 3)), "MV101 mma@0 fetch@2");
 }
 
 TEST(Loop, ACountThatLeaksBlocksAtLast) {
-  EXPECT_EQ(told(credits(1, "2 * iteration", 50, 50)).substr(0, 14), "MV111 fetch@51");
+  EXPECT_EQ(told(counted(1, "2 * iteration", 50, 50)).substr(0, 14), "MV111 fetch@51");
 }
 
 TEST(Loop, ACountThatGrowsFasterThanItsWaitsGivesWayAtLast) {
   // Iteration i wants 4 * i + 1 and finds 5 for each before it: with more to spare the guard is one
   // of two iterations.
-  EXPECT_EQ(verdict(credits(5, "4 * iteration + 1", 1)), "unsafe");
-  PlanJson plan = credits(5, "4 * iteration + 1", 1);
+  EXPECT_EQ(verdict(counted(5, "4 * iteration + 1", 1)), "unsafe");
+  PlanJson plan = counted(5, "4 * iteration + 1", 1);
   plan["iterations"] = 3;
   EXPECT_EQ(verdict(plan), "safe");
+}
+
+TEST(Loop, CreditsThatOneQueueTakes) {
+  const auto ring = [](int credits, int taken) {
+    PlanJson plan = counted(1, taken, credits);
+    plan["ops"][0]["waits"][0]["consume"] = true;
+    return plan;
+  };
+  EXPECT_EQ(verdict(ring(2, 1)), "safe");
+  EXPECT_EQ(told(ring(3, 1)), "MV101 mma@0 fetch@2");
+  EXPECT_EQ(told(ring(2, 2)).substr(0, 13), "MV111 fetch@1");
 }
 
 TEST(Loop, WhatRunsLastEndsEveryNumberOfIterations) {
