@@ -172,6 +172,9 @@ class FootprintMaker {
   }
 
   void list_end() {
+    // Their bytes are where the initial values are, accessed as a whole or not.
+    for (TensorId tensor : plan_.inputs) whole_shape(tensor, 0);
+    for (TensorId tensor : plan_.constants) whole_shape(tensor, 0);
     if (!program_.reaches_end) return;
     const std::int64_t last = std::int64_t{program_.iterations} - 1;
     std::vector<std::uint8_t> is_output(plan_.tensors.size(), 0);
@@ -189,9 +192,6 @@ class FootprintMaker {
       if (!is_donated[index(tensor)]) keep(tensor, is_output[index(tensor)] != 0);
     }
     for (TensorId tensor : plan_.constants) keep(tensor, false);
-    // Their bytes are where the initial values are, accessed as a whole or not.
-    for (TensorId tensor : plan_.inputs) whole_shape(tensor, 0);
-    for (TensorId tensor : plan_.constants) whole_shape(tensor, 0);
   }
 
   void keep(TensorId tensor, bool or_own) {
