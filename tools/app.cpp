@@ -22,7 +22,7 @@ std::string usage() {
       "Commands:\n";
   for (const Command& command : commands()) {
     std::string name(command.name);
-    name.resize(10, ' ');
+    name.resize(19, ' ');
     out += "  " + name + std::string(command.help) + "\n";
   }
   out +=
@@ -72,6 +72,9 @@ std::span<const Command> commands() {
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
       Command{
           .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
+      Command{.name = "check-certificate",
+              .help = "Check the proof of a verdict",
+              .run = check_certificate_command},
   };
   return kCommands;
 }

@@ -6,6 +6,7 @@
 #include "plan/suggest.h"
 #include "plan/words.h"
 #include "plan/writer.h"
+#include "tools/certificate_file.h"
 #include "tools/parse.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
@@ -20,6 +21,7 @@ struct VerifyArguments {
   bool json = false;
   bool quiet = false;
   EngineOptions options;
+  std::string certificate;
   std::string engine = "auto";
   ColorMode color = ColorMode::kAuto;
   std::string dump;
@@ -59,6 +61,10 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       "--timed", arguments.timed,
       "Say too whether the plan is safe under its stated durations and delays; the verdict "
       "stays that of all runs");
+  app.add_option("--certificate", arguments.certificate,
+                 "Writes the proof of the verdict, for memverify check-certificate")
+      ->type_name("FILE")
+      ->take_last();
   add_color_option(app, arguments.color);
   app.add_flag("--quiet,-q", arguments.quiet, "Only the last line for each file");
   app.footer(
@@ -144,6 +150,18 @@ bool dump(const Report& report, const std::string& file) {
   return problem.empty();
 }
 
+/// A verdict without a certificate stays what it is: the exit code says so.
+ExitCode write_proof(const Report& report, const std::string& path, ExitCode code) {
+  if (path.empty() || !report.errors.empty()) return code;
+  const CertificateOutcome outcome = write_certificate_of(report, path);
+  if (!outcome.none.empty()) {
+    write_error("memverify: no certificate was written: " + outcome.none + "\n");
+  }
+  if (outcome.failed.empty()) return code;
+  write_error("memverify: " + outcome.failed + "\n");
+  return worse(code, ExitCode::kBadInput);
+}
+
 }  // namespace
 
 ExitCode verify_command(const Arguments& arguments) {
@@ -157,6 +175,9 @@ ExitCode verify_command(const Arguments& arguments) {
   }
   if (!given.dump.empty() && given.files.size() > 1) {
     return usage_error("verify", "--dump-smt2 takes one plan");
+  }
+  if (!given.certificate.empty() && given.files.size() > 1) {
+    return usage_error("verify", "--certificate takes one plan");
   }
   const EngineChoice chosen = select_engines(given.engine);
   const Style out_style = Style::of(given.color, stdout);
@@ -172,6 +193,7 @@ ExitCode verify_command(const Arguments& arguments) {
     if (!given.dump.empty() && report.errors.empty() && !dump(report, given.dump)) {
       code = worse(code, ExitCode::kBadInput);
     }
+    code = write_proof(report, given.certificate, code);
     ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
     if (!report.errors.empty() && &file == &given.files.front()) write_error(command_hint(file));

@@ -36,7 +36,10 @@ Order::Order(const Program& program, const Walk& walk)
 }
 
 std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain) const {
-  const std::uint32_t row = clocks_.start_row[cmd];
+  return completed(cmd, chain, clocks_.start_row[cmd]);
+}
+
+std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain, std::uint32_t row) const {
   if (chains_.is_queue(chain)) {
     const std::uint32_t joined = clocks_.at(row, chain);
     return chain_[cmd] == chain ? std::max(joined, position_[cmd]) : joined;

@@ -89,6 +89,11 @@ class Order {
   /// host waits). False for a == b.
   bool before(Cmd a, Cmd b) const { return position_[a] < completed(b, chain_[a]); }
 
+  /// The same of complete(b): a record or barrier knows more then than when it started.
+  bool before_completion(Cmd a, Cmd b) const {
+    return position_[a] < completed(b, chain_[a], clocks_.complete_row[b]);
+  }
+
   /// The chain of an instance and its place there: within a chain each completes before the next
   /// starts. Chains of serial queues have the number of the queue; kNoChain for what has none.
   std::uint32_t chain(Cmd cmd) const { return chain_[cmd]; }
@@ -102,6 +107,7 @@ class Order {
 
  private:
   friend class ClockBuilder;
+  std::uint32_t completed(Cmd cmd, std::uint32_t chain, std::uint32_t row) const;
   const Program* program_;
   Clocks clocks_;
   Chains chains_;

@@ -1,0 +1,228 @@
+// Certificates: every safe plan of the corpus has one, no entry of it is idle, and it proves no
+// other plan.
+#include "verify/certificate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "plan/reader.h"
+#include "support/random_plan.h"
+#include "verify/certificate_check.h"
+#include "verify/certificate_write.h"
+#include "verify/verify.h"
+
+namespace memverify {
+namespace {
+
+using cert::Certificate;
+using cert::CheckResult;
+using Kind = CheckResult::Kind;
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<std::filesystem::path> corpus(const std::string& part) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(MEMVERIFY_CORPUS)) {
+    const std::string name = entry.path().string();
+    if (name.ends_with(".json") && name.find(part) != std::string::npos) files.push_back(name);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+bool has_unknown(const Plan& plan) {
+  return std::ranges::any_of(plan.ops, [](const Op& op) { return op.kind == OpKind::kUnknown; });
+}
+
+/// A certificate with one thing changed.
+struct Change {
+  std::string what;
+  Certificate certificate;
+};
+
+/// Of long lists some: the whole costs the square of the length.
+std::size_t stride_of(std::size_t length) { return 1 + length / 40; }
+
+/// Every change of one number, and every row and number left out.
+void change_rows(const Certificate& original, const std::string& name,
+                 const std::function<cert::Rows&(Certificate&)>& rows_of,
+                 std::vector<Change>& changes) {
+  Certificate copy = original;
+  const cert::Rows rows = rows_of(copy);
+  for (std::size_t k = 0; k < rows.numbers.size(); k += stride_of(rows.numbers.size())) {
+    for (std::int64_t step : {-1, 1, 2}) {
+      changes.push_back({name + " number " + std::to_string(k), original});
+      rows_of(changes.back().certificate).numbers[k] += step;
+    }
+  }
+  for (std::size_t k = 0; k < rows.size(); k += stride_of(rows.size())) {
+    changes.push_back({name + " row " + std::to_string(k), original});
+    cert::Rows& changed = rows_of(changes.back().certificate);
+    changed = {};
+    for (std::size_t other = 0; other < rows.size(); ++other) {
+      if (other == k) continue;
+      const auto row = rows.row(other);
+      changed.numbers.insert(changed.numbers.end(), row.begin(), row.end());
+      changed.ends.push_back(changed.numbers.size());
+    }
+    if (rows.row(k).empty()) continue;
+    changes.push_back({name + " end of row " + std::to_string(k), original});
+    cert::Rows& shorter = rows_of(changes.back().certificate);
+    shorter.numbers.erase(shorter.numbers.begin() + static_cast<std::ptrdiff_t>(rows.ends[k]) - 1);
+    for (std::size_t other = k; other < rows.size(); ++other) --shorter.ends[other];
+  }
+}
+
+void change_list(const Certificate& original, const std::string& name,
+                 const std::function<std::vector<std::int64_t>&(Certificate&)>& list_of,
+                 std::vector<Change>& changes) {
+  Certificate copy = original;
+  for (std::size_t k = 0; k < list_of(copy).size(); ++k) {
+    changes.push_back({name + " " + std::to_string(k), original});
+    ++list_of(changes.back().certificate)[k];
+  }
+  changes.push_back({name + " longer", original});
+  list_of(changes.back().certificate).push_back(0);
+}
+
+std::vector<Change> changes_of_case(const Certificate& original, std::size_t k) {
+  std::vector<Change> changes;
+  const auto rows = [&](const std::string& name, cert::Rows cert::Case::*member) {
+    change_rows(
+        original, name, [=](Certificate& c) -> cert::Rows& { return c.cases[k].*member; }, changes);
+  };
+  rows("orders", &cert::Case::orders);
+  rows("postponed", &cert::Case::postponed);
+  rows("writers", &cert::Case::writers);
+  const auto list = [&](const std::string& name, std::vector<std::int64_t> cert::Case::*member) {
+    change_list(
+        original, name,
+        [=](Certificate& c) -> std::vector<std::int64_t>& { return c.cases[k].*member; }, changes);
+  };
+  list("symbols", &cert::Case::symbols);
+  list("conditions", &cert::Case::conditions);
+  changes.push_back({"pairs", original});
+  ++changes.back().certificate.cases[k].pairs;
+  changes.push_back({"case left out", original});
+  auto& cases = changes.back().certificate.cases;
+  cases.erase(cases.begin() + static_cast<std::ptrdiff_t>(k));
+  return changes;
+}
+
+TEST(Certificate, EverySafePlanOfTheCorpusHasOneWithoutAnIdleEntry) {
+  std::size_t plans = 0;
+  std::size_t changed = 0;
+  for (const auto& file : corpus(".safe.")) {
+    const Result<Plan> plan = read_plan(text_of(file), file.string());
+    if (!plan.ok()) continue;
+    const EngineResult result = verify_happens_before(plan.value(), {});
+    if (result.verdict != Verdict::kSafe || has_unknown(plan.value())) continue;
+    const CertificateResult made = certify(plan.value(), result);
+    ASSERT_EQ(made.refused, "") << file;
+    const auto read = cert::read_certificate(cert::write_certificate(made.certificate), "c.json");
+    ASSERT_TRUE(read.ok()) << file << to_string(read.errors().front());
+    ASSERT_EQ(check_certificate(plan.value(), read.value()).message, "") << file;
+    ++plans;
+    for (std::size_t k = 0; k < std::min<std::size_t>(made.certificate.cases.size(), 2); ++k) {
+      for (const Change& change : changes_of_case(made.certificate, k)) {
+        const CheckResult checked = check_certificate(plan.value(), change.certificate);
+        EXPECT_EQ(checked.kind, Kind::kRefused) << file << ": " << change.what;
+        EXPECT_NE(checked.message, "") << file << ": " << change.what;
+        ++changed;
+      }
+    }
+  }
+  EXPECT_GE(plans, 150U);
+  EXPECT_GE(changed, 5000U);
+}
+
+TEST(Certificate, ProvesNoEditedPlanThatIsNotSafe) {
+  std::size_t flipped = 0;
+  for (std::uint64_t seed = 1; flipped < 1000 && seed < 20'000; ++seed) {
+    const testing::PlanJson original = testing::random_plan(seed);
+    const std::optional<Plan> plan = testing::plan_of(original);
+    if (!plan || has_unknown(*plan)) continue;
+    const EngineResult result = verify_happens_before(*plan, {});
+    if (result.verdict != Verdict::kSafe) continue;
+    const CertificateResult made = certify(*plan, result);
+    ASSERT_EQ(made.refused, "") << original.dump();
+    for (std::uint64_t edit = 0; edit < 4; ++edit) {
+      testing::PlanJson changed = original;
+      testing::Draw draw(seed * 100 + edit);
+      mutate(changed, draw);
+      const std::optional<Plan> other = testing::plan_of(changed);
+      if (!other || verify_happens_before(*other, {}).verdict != Verdict::kUnsafe) continue;
+      ++flipped;
+      EXPECT_EQ(check_certificate(*other, made.certificate).kind, Kind::kOtherPlan)
+          << original.dump() << "\n"
+          << changed.dump();
+      EXPECT_EQ(check_certificate(*other, made.certificate, {.any_plan = true}).kind,
+                Kind::kRefused)
+          << original.dump() << "\n"
+          << changed.dump();
+    }
+  }
+  EXPECT_GE(flipped, 1000U);
+}
+
+TEST(Certificate, OfAnotherPlanIsToldFromOneThatIsWrong) {
+  const auto files = corpus("two_branches.safe.");
+  ASSERT_EQ(files.size(), 1U);
+  std::string text = text_of(files.front());
+  const Result<Plan> plan = read_plan(text, "plan.json");
+  ASSERT_TRUE(plan.ok());
+  const CertificateResult made = certify(plan.value(), verify_happens_before(plan.value(), {}));
+  ASSERT_EQ(made.refused, "");
+  Certificate other = made.certificate;
+  other.plan[0] = other.plan[0] == '0' ? '1' : '0';
+  EXPECT_EQ(check_certificate(plan.value(), other).kind, Kind::kOtherPlan);
+}
+
+TEST(Certificate, TextThatIsNoneIsBadInput) {
+  const std::string good = cert::write_certificate({.plan = "00", .verdict = "safe"});
+  EXPECT_TRUE(cert::read_certificate(good, "c").ok());
+  const auto id = [](const std::string& text) {
+    const auto read = cert::read_certificate(text, "c");
+    return read.ok() ? "" : read.errors().front().id;
+  };
+  EXPECT_EQ(id(""), "json.syntax");
+  EXPECT_EQ(id("{}"), "certificate.format");
+  EXPECT_EQ(id("[1]"), "certificate.format");
+  EXPECT_EQ(id(R"({"memverify": 1})"), "certificate.format");
+  for (std::size_t length = 0; length + 2 < good.size(); ++length) {
+    EXPECT_NE(id(good.substr(0, length)), "") << length;
+  }
+  std::string other = good;
+  other.replace(other.find(":1"), 2, ":2");
+  EXPECT_EQ(id(other), "certificate.version");
+}
+
+/// The checker must stay apart from what it checks.
+TEST(Certificate, CheckerIncludesNothingOfTheEngines) {
+  for (const auto& entry : std::filesystem::directory_iterator(MEMVERIFY_SOURCE "/verify")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("certificate") || name.starts_with("certificate_write")) continue;
+    std::istringstream lines(text_of(entry.path()));
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("#include \"")) continue;
+      const bool allowed = line.starts_with("#include \"plan/") ||
+                           (line.starts_with("#include \"verify/certificate") &&
+                            line.find("certificate_write") == std::string::npos);
+      EXPECT_TRUE(allowed) << name << ": " << line;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace memverify

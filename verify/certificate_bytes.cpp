@@ -1,0 +1,312 @@
+#include "verify/certificate_bytes.h"
+
+#include <algorithm>
+
+#include "verify/certificate_facts.h"
+
+namespace memverify::cert {
+namespace {
+
+enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
+
+}  // namespace
+
+BytePass::BytePass(const Model& model, ByteVisitor& visitor)
+    : model_(model), plan_(model.plan()), visitor_(visitor) {
+  contents_.push_back({kInitial, kNoNode, kNone<TensorId>, false});
+  contents_.push_back({kUnwritten, kNoNode, kNone<TensorId>, false});
+  pools_.assign(plan_.pools.size(), ByteMap<Bytes>(Bytes{}));
+  for (const Storage& storage : plan_.storages) {
+    events_.emplace_back(storage.slots.size());
+  }
+  has_alloc_.assign(plan_.storages.size(), 0);
+  for (const Op& op : plan_.ops) {
+    if (op.kind == OpKind::kAlloc) has_alloc_[index(op.storage)] = 1;
+    any_alloc_ = any_alloc_ || op.kind == OpKind::kAlloc || op.kind == OpKind::kFree;
+  }
+  describe_families();
+  list();
+}
+
+void BytePass::go(std::span<const Node> run) {
+  if (any_alloc_) list_events();
+  expect_all();
+  if (any_alloc_) check_lifetimes();
+  for (Node node : run) {
+    for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) step(touches_[k]);
+  }
+  for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
+}
+
+void BytePass::fault(const Touch& touch, const std::string& what) {
+  std::string text = describe(model_, touch.node);
+  if (touch.tensor != kNone<TensorId>) {
+    text += " on `" + std::string(plan_.tensors[touch.tensor].name) + "`";
+  }
+  visitor_.fault(text + " " + what);
+}
+
+// --- listing ---
+
+/// A family of one instance: only `first` ops write it, in storage that does not rotate ([S-30]).
+void BytePass::describe_families() {
+  one_instance_.assign(plan_.tensors.size(), 1);
+  initial_.resize(plan_.tensors.size());
+  for (TensorId id : ids(plan_.tensors)) {
+    const Tensor& tensor = plan_.tensors[id];
+    if (plan_.storages[tensor.storage].slots.size() > 1) one_instance_[index(tensor.root)] = 0;
+  }
+  for (const Op& op : plan_.ops) {
+    if (op.kind == OpKind::kView || op.runs == Runs::kFirst) continue;
+    for (const Access& access : plan_.accesses_of(op)) {
+      const bool writes = access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
+      if (writes && access.tensor != kNone<TensorId>) {
+        one_instance_[index(plan_.tensors[access.tensor].root)] = 0;
+      }
+    }
+  }
+  for (const auto* boundary : {&plan_.inputs, &plan_.constants}) {
+    for (TensorId id : *boundary) initial_[index(plan_.tensors[id].root)].push_back(id);
+  }
+}
+
+std::int64_t BytePass::instance_of(TensorId tensor, std::int64_t iteration) const {
+  return one_instance_[index(plan_.tensors[tensor].root)] != 0 ? 0 : iteration;
+}
+
+void BytePass::list() {
+  static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
+                                          AccessKind::kWrite, AccessKind::kClobber};
+  for (Node node = 0; node < model_.size(); ++node) {
+    first_.push_back(static_cast<std::uint32_t>(touches_.size()));
+    const NodeInfo& info = model_[node];
+    const Op& op = plan_.ops[info.op];
+    if (info.passed || info.role != Role::kCommand) continue;
+    for (AccessKind kind : kOrder) {
+      for (std::uint32_t k = op.accesses.begin; k < op.accesses.end; ++k) {
+        if (plan_.accesses[k].kind == kind) touch(node, k);
+      }
+    }
+  }
+  first_.push_back(static_cast<std::uint32_t>(touches_.size()));
+  list_end();
+}
+
+void BytePass::touch(Node node, std::uint32_t k) {
+  const Access& access = plan_.accesses[k];
+  Touch touch{.node = node, .access = k, .kind = access.kind, .tensor = access.tensor};
+  if (access.tensor != kNone<TensorId>) {
+    touch.instance =
+        instance_of(access.tensor, std::int64_t{model_[node].iteration} - access.distance);
+  }
+  if (access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber) {
+    const TensorId root =
+        touch.tensor == kNone<TensorId> ? touch.tensor : plan_.tensors[touch.tensor].root;
+    const bool clobber = access.kind == AccessKind::kClobber;
+    for (std::uint32_t other = first_[node]; other < touches_.size() && !clobber; ++other) {
+      const Touch& earlier = touches_[other];
+      if (earlier.kind != AccessKind::kWrite || plan_.tensors[earlier.tensor].root != root)
+        continue;
+      touch.leaves = earlier.leaves;  // One op leaves one version of a family.
+    }
+    if (touch.leaves == kUnwritten) {
+      touch.leaves = static_cast<Version>(contents_.size());
+      contents_.push_back({touch.leaves, node, root, clobber});
+    }
+  }
+  add(touch, model_.layout().access_region(plan_, access, touch.instance));
+}
+
+void BytePass::add(Touch touch, const Region& region) {
+  touch.pool = region.pool();
+  touch.runs.begin = static_cast<std::uint32_t>(ranges_.size());
+  if (region.is_contiguous()) {
+    if (!region.empty()) ranges_.push_back(region.hull());
+  } else {
+    for (const ByteRange& run : region.runs()) ranges_.push_back(run);
+  }
+  touch.runs.end = static_cast<std::uint32_t>(ranges_.size());
+  touches_.push_back(touch);
+}
+
+void BytePass::list_end() {
+  const std::int64_t last = std::int64_t{model_.iterations()} - 1;
+  std::vector<std::uint8_t> is_output(plan_.tensors.size(), 0);
+  std::vector<std::uint8_t> is_donated(plan_.tensors.size(), 0);
+  for (std::uint32_t k = 0; k < plan_.outputs.size(); ++k) {
+    const TensorId tensor = plan_.outputs[k].tensor;
+    is_output[index(tensor)] = 1;
+    const std::int64_t instance = instance_of(tensor, last);
+    add({.node = model_.size(), .access = k, .tensor = tensor, .instance = instance},
+        model_.layout().tensor_region(plan_, tensor, instance));
+  }
+  for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
+  for (TensorId tensor : plan_.inputs) {
+    if (is_donated[index(tensor)] == 0) keep(tensor, is_output[index(tensor)] != 0);
+  }
+  for (TensorId tensor : plan_.constants) keep(tensor, false);
+}
+
+void BytePass::keep(TensorId tensor, bool or_own) {
+  const std::size_t slots = plan_.storages[plan_.tensors[tensor].storage].slots.size();
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const auto instance = static_cast<std::int64_t>(slot);
+    add({.node = model_.size(),
+         .keeps = true,
+         .or_own = or_own,
+         .tensor = tensor,
+         .instance = instance},
+        model_.layout().tensor_region(plan_, tensor, instance));
+  }
+}
+
+std::uint32_t BytePass::update_of(const Touch& touch) {
+  const auto number = static_cast<std::uint32_t>(updates_.size());
+  return updates_
+      .try_emplace({plan_.accesses[touch.access].update, plan_.tensors[touch.tensor].dtype}, number)
+      .first->second;
+}
+
+// --- along the run ---
+
+void BytePass::step(Touch& touch) {
+  switch (touch.kind) {
+    case AccessKind::kRead:
+      find(touch);
+      join(touch, kReaders);
+      break;
+    case AccessKind::kAccumulate:
+      join(touch, kAccumulates + update_of(touch));
+      break;
+    case AccessKind::kWrite:
+    case AccessKind::kClobber:
+      overwrite(touch);
+      break;
+  }
+}
+
+void BytePass::join(const Touch& touch, std::uint32_t kind) {
+  const Model::Place chain = model_.chain(touch.node);
+  for (const ByteRange& range : ranges(touch)) {
+    pools_[index(touch.pool)].visit(
+        range.begin, range.end, [&](std::int64_t, std::int64_t, Bytes& bytes) {
+          if (bytes.kind != kind) {
+            bytes.before = std::move(bytes.group);
+            bytes.group.clear();
+            bytes.kind = kind;
+          }
+          check(touch.node, bytes.before);
+          if (model_.is_queue(chain.line)) {
+            std::erase_if(bytes.group, [&](Node n) { return model_.chain(n).line == chain.line; });
+          } else {
+            std::erase(bytes.group, touch.node);
+          }
+          bytes.group.push_back(touch.node);
+          if (kind < kAccumulates) return;
+          bytes.version = accumulated(bytes.version, touch.node, plan_.tensors[touch.tensor].root);
+        });
+  }
+}
+
+void BytePass::overwrite(const Touch& touch) {
+  auto& pool = pools_[index(touch.pool)];
+  for (const ByteRange& range : ranges(touch)) {
+    pool.look(range.begin, range.end, [&](std::int64_t, std::int64_t, const Bytes& bytes) {
+      check(touch.node, bytes.group);
+    });
+    pool.assign(range.begin, range.end,
+                {.kind = kWriter, .version = touch.leaves, .group = {touch.node}});
+  }
+}
+
+void BytePass::check(Node node, const std::vector<Node>& group) {
+  for (Node other : group) {
+    if (other != node) visitor_.order(node, other);
+  }
+}
+
+void BytePass::find(const Touch& touch) {
+  if (touch.keeps) return find_kept(touch);
+  tell_writers(touch);
+  std::uint32_t piece = touch.expects.begin;
+  for (const ByteRange& range : ranges(touch)) {
+    pools_[index(touch.pool)].look(
+        range.begin, range.end, [&](std::int64_t begin, std::int64_t end, const Bytes& bytes) {
+          while (piece < touch.expects.end && pieces_[piece].end <= begin) ++piece;
+          for (std::uint32_t k = piece; k < touch.expects.end && pieces_[k].begin < end; ++k) {
+            if (base(pieces_[k].version) == kUnwritten) {
+              fault(touch, "reads bytes that nothing has written");
+            } else if (pieces_[k].version != bytes.version) {
+              fault(touch, "finds another version than it expects");
+            }
+          }
+        });
+  }
+}
+
+void BytePass::find_kept(const Touch& touch) {
+  const TensorId root = plan_.tensors[touch.tensor].root;
+  for (const ByteRange& range : ranges(touch)) {
+    pools_[index(touch.pool)].look(
+        range.begin, range.end, [&](std::int64_t, std::int64_t, const Bytes& bytes) {
+          for (Version v = bytes.version; v != kInitial; v = contents_[v].before) {
+            if (!touch.or_own || contents_[v].root != root) {
+              return fault(touch, "finds an input or constant that has been overwritten");
+            }
+            if (contents_[v].before == v) return;
+          }
+        });
+  }
+}
+
+// --- alloc and free ([S-33], [S-34]) ---
+
+void BytePass::list_events() {
+  for (Node node = 0; node < model_.size(); ++node) {
+    const OpKind kind = model_.op(node).kind;
+    if (kind != OpKind::kAlloc && kind != OpKind::kFree) continue;
+    const StorageId storage = model_.op(node).storage;
+    const std::uint32_t slot = model_.layout().slot_index(storage, model_[node].iteration);
+    auto& events = events_[index(storage)][slot];
+    if (is_alive(storage, events) != (kind == OpKind::kFree)) {
+      visitor_.fault(describe(model_, node) + " does not alternate with the alloc or free before");
+    }
+    if (!events.empty()) visitor_.order(node, events.back());
+    events.push_back(node);
+  }
+}
+
+bool BytePass::is_alive(StorageId storage, const std::vector<Node>& events) const {
+  return events.empty() ? has_alloc_[index(storage)] == 0
+                        : model_.op(events.back()).kind == OpKind::kAlloc;
+}
+
+void BytePass::check_lifetimes() {
+  for (std::uint32_t k = 0; k < touches_.size(); ++k) {
+    const Touch& touch = touches_[k];
+    if (touch.tensor == kNone<TensorId> || ranges(touch).empty()) continue;
+    const auto [storage, in_slot] = slot(touch.tensor, touch.instance);
+    const auto& events = events_[index(storage)][in_slot];
+    if (touch.node < model_.size()) {
+      check_bracket(touch, storage, events);
+    } else if (!is_alive(storage, events)) {
+      fault(touch, "is accessed after its free");
+    }
+  }
+}
+
+void BytePass::check_bracket(const Touch& touch, StorageId storage,
+                             const std::vector<Node>& events) {
+  const auto is_alloc = [&](Node node) { return model_.op(node).kind == OpKind::kAlloc; };
+  auto event =
+      static_cast<std::size_t>(std::ranges::lower_bound(events, touch.node) - events.begin());
+  while (event > 0 && !is_alloc(events[event - 1])) --event;
+  if (event == 0 && has_alloc_[index(storage)] != 0) {
+    fault(touch, "is an access before the first alloc");
+  }
+  if (event > 0) visitor_.order(touch.node, events[event - 1]);
+  while (event < events.size() && is_alloc(events[event])) ++event;
+  if (event < events.size()) visitor_.order(events[event], touch.node);
+}
+
+}  // namespace memverify::cert

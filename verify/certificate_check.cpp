@@ -1,0 +1,141 @@
+#include "verify/certificate_check.h"
+
+#include <algorithm>
+
+#include "plan/faults.h"
+#include "plan/layout.h"
+#include "plan/words.h"
+#include "verify/certificate_bytes.h"
+#include "verify/certificate_cases.h"
+#include "verify/certificate_facts.h"
+#include "verify/certificate_model.h"
+#include "verify/certificate_run.h"
+
+namespace memverify::cert {
+namespace {
+
+/// Asks the orders of a certificate for what the bytes need.
+class Judge : public ByteVisitor {
+ public:
+  Judge(const Model& model, Orders& orders, const Rows& writers)
+      : model_(model), orders_(orders), writers_(writers) {}
+
+  void order(Node node, Node before) override {
+    ++pairs_;
+    if (!problem_.empty() || orders_.use(node, before)) return;
+    problem_ = "no order says that " + describe(model_, before) + " completes before " +
+               describe(model_, node) + " starts";
+  }
+
+  void read(Node node, std::span<const Node> writers) override {
+    const std::size_t k = reads_++;
+    if (!problem_.empty()) return;
+    const auto row = k < writers_.size() ? writers_.row(k) : std::span<const std::int64_t>();
+    const bool same = k < writers_.size() && std::ranges::equal(row, writers, {}, {}, [&](Node w) {
+                        return w == kNoNode ? 0 : std::int64_t{node} - std::int64_t{w};
+                      });
+    if (!same) problem_ = "writers entry " + std::to_string(k) + ", of " + describe(model_, node);
+  }
+
+  void fault(const std::string& what) override {
+    if (problem_.empty()) problem_ = "the plan is not safe: " + what;
+  }
+
+  const std::string& problem() const { return problem_; }
+  std::int64_t pairs() const { return pairs_; }
+  std::size_t reads() const { return reads_; }
+
+ private:
+  const Model& model_;
+  Orders& orders_;
+  const Rows& writers_;
+  std::string problem_;
+  std::int64_t pairs_ = 0;
+  std::size_t reads_ = 0;
+};
+
+struct Counts {
+  std::int64_t cases = 0, pairs = 0, orders = 0, reads = 0;
+};
+
+std::string first_fault(const Plan& plan, const Layout& layout) {
+  for (const Finding& finding : static_faults(plan, layout, 1000)) {
+    if (info(finding.rule).severity == Severity::kError) {
+      return "the plan is not safe: " + std::string(info(finding.rule).id);
+    }
+  }
+  return "";
+}
+
+/// "" or why the case is not proven.
+std::string check_case(const Plan& plan, const Layout& layout, const CaseValues& values,
+                       const Case& proof, Counts& counts) {
+  if (proof.symbols != values.symbol_values) return "other symbol values than those of this case";
+  if (proof.conditions != values.condition_values)
+    return "other conditions than those of this case";
+  Model model(plan, layout, values.conditions);
+  if (!model.refused().empty()) return "the checker does not take the plan: " + model.refused();
+  const Run run = make_run(model, proof.postponed);
+  if (!run.problem.empty()) return run.problem;
+  Orders orders(model, proof.orders);
+  if (!orders.problem().empty()) return orders.problem();
+  if (std::string problem = orders.check(); !problem.empty()) return problem;
+  Judge judge(model, orders, proof.writers);
+  BytePass(model, judge).go(run.order);
+  if (!judge.problem().empty()) return judge.problem();
+  if (judge.reads() != proof.writers.size()) return "writers for reads that there are not";
+  if (std::string problem = orders.idle(); !problem.empty()) return problem;
+  if (judge.pairs() != proof.pairs) {
+    return "pairs: there are " + std::to_string(judge.pairs());
+  }
+  ++counts.cases;
+  counts.pairs += judge.pairs();
+  counts.orders += static_cast<std::int64_t>(orders.size());
+  counts.reads += static_cast<std::int64_t>(judge.reads());
+  return "";
+}
+
+std::string check_safe(const Plan& plan, const Certificate& certificate, Counts& counts) {
+  if (!certificate.faults.empty()) return "faults in a certificate of a safe plan";
+  const bool has_unknown =
+      std::ranges::any_of(plan.ops, [](const Op& op) { return op.kind == OpKind::kUnknown; });
+  if (has_unknown) return "the checker does not take plans with unknown commands";
+  const Cases cases(plan);
+  if (!cases.refused().empty()) return "the checker does not take the plan: " + cases.refused();
+  if (certificate.cases.size() != cases.count()) {
+    return "it proves " + std::to_string(certificate.cases.size()) + " cases of " +
+           std::to_string(cases.count());
+  }
+  for (std::uint64_t k = 0; k < cases.count();) {
+    const Result<Layout> layout = Layout::make(plan, cases.at(k).valuation);
+    if (!layout.ok()) return "case " + std::to_string(k) + ": the plan has no layout";
+    if (std::string fault = first_fault(plan, layout.value()); !fault.empty()) return fault;
+    for (std::uint64_t c = 0; c < cases.condition_cases(); ++c, ++k) {
+      const std::string problem =
+          check_case(plan, layout.value(), cases.at(k), certificate.cases[k], counts);
+      if (!problem.empty()) return "case " + std::to_string(k) + ": " + problem;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+CheckResult check_certificate(const Plan& plan, const Certificate& certificate,
+                              const CheckOptions& options) {
+  CheckResult result;
+  if (!options.any_plan && certificate.plan != fingerprint(plan)) {
+    result.kind = CheckResult::Kind::kOtherPlan;
+    result.message = "the certificate is of another plan";
+    return result;
+  }
+  Counts counts;
+  result.message = check_safe(plan, certificate, counts);
+  if (!result.message.empty()) return result;
+  result.kind = CheckResult::Kind::kAccepted;
+  result.summary = counted(counts.cases, "case") + ", " + counted(counts.pairs, "pair") + ", " +
+                   counted(counts.orders, "order") + ", " + counted(counts.reads, "read");
+  return result;
+}
+
+}  // namespace memverify::cert

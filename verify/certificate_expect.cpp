@@ -1,0 +1,187 @@
+// The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]).
+#include <algorithm>
+
+#include "verify/certificate_bytes.h"
+
+namespace memverify::cert {
+
+void BytePass::expect_all() {
+  for (std::uint32_t k = 0; k < touches_.size(); ++k) {
+    if (!touches_[k].keeps) expect_step(k);
+  }
+}
+
+void BytePass::expect_step(std::uint32_t id) {
+  Touch& touch = touches_[id];
+  if (touch.tensor == kNone<TensorId> || touch.kind == AccessKind::kClobber) return;
+  Family& known = family(touch.tensor, touch.instance);
+  const TensorId root = plan_.tensors[touch.tensor].root;
+  if (touch.kind == AccessKind::kRead) return expect(touch);
+  if (touch.kind == AccessKind::kAccumulate) known.accumulates.push_back(id);
+  for (const ByteRange& range : ranges(touch)) {
+    if (touch.kind == AccessKind::kWrite) {
+      known.bytes.assign(range.begin, range.end, touch.leaves);
+    } else {
+      known.bytes.visit(range.begin, range.end, [&](std::int64_t, std::int64_t, Version& version) {
+        version = accumulated(version, touch.node, root);
+      });
+    }
+  }
+}
+
+BytePass::Family& BytePass::family(TensorId tensor, std::int64_t instance) {
+  const TensorId root = plan_.tensors[tensor].root;
+  const std::uint64_t key =
+      (std::uint64_t{index(root)} << 32) | static_cast<std::uint32_t>(instance);
+  const auto [at, is_new] = families_.try_emplace(key);
+  if (!is_new) return at->second;
+  for (TensorId initial : initial_[index(root)]) {
+    const Region region = model_.layout().tensor_region(plan_, initial, instance);
+    for (const ByteRange& run : region.runs()) {
+      at->second.bytes.assign(run.begin, run.end, kInitial);
+    }
+  }
+  return at->second;
+}
+
+void BytePass::expect(Touch& touch) {
+  touch.expects.begin = static_cast<std::uint32_t>(pieces_.size());
+  Family& known = family(touch.tensor, touch.instance);
+  bool named = false;
+  const Node writer = named_writer(touch, named);
+  for (const ByteRange& range : ranges(touch)) {
+    if (named) {
+      expect_named(touch, known, range, writer);
+    } else {
+      expect_last(touch, known, range);
+    }
+  }
+  touch.expects.end = static_cast<std::uint32_t>(pieces_.size());
+}
+
+void BytePass::expect_last(const Touch& touch, Family& family, ByteRange range) {
+  family.bytes.look(range.begin, range.end,
+                    [&](std::int64_t begin, std::int64_t end, Version version) {
+                      pieces_.push_back({begin, end, after_alloc(touch, version)});
+                    });
+}
+
+std::pair<StorageId, std::uint32_t> BytePass::slot(TensorId tensor, std::int64_t instance) const {
+  const StorageId storage = plan_.tensors[tensor].storage;
+  return {storage, model_.layout().slot_index(storage, instance)};
+}
+
+/// Nothing from before the last alloc of the slot counts.
+BytePass::Version BytePass::after_alloc(const Touch& touch, Version version) const {
+  if (!any_alloc_ || version == kUnwritten) return version;
+  const auto [storage, in_slot] = slot(touch.tensor, touch.instance);
+  Node last = kNoNode;
+  for (Node event : events_[index(storage)][in_slot]) {
+    if (event > touch.node) break;
+    if (model_.op(event).kind == OpKind::kAlloc) last = event;
+  }
+  if (last == kNoNode) return version;
+  const Node writer = contents_[base(version)].node;
+  return writer != kNoNode && writer > last ? version : kUnwritten;
+}
+
+/// The command that `from` names; `named` is false where program order decides ([S-43]).
+Node BytePass::named_writer(const Touch& touch, bool& named) const {
+  const bool at_end = touch.node == model_.size();
+  const OpId from = at_end ? plan_.outputs[touch.access].from : plan_.accesses[touch.access].from;
+  named =
+      at_end ? plan_.outputs[touch.access].from_initial : plan_.accesses[touch.access].from_initial;
+  if (named || from == kNone<OpId>) return kNoNode;
+  const TensorId root = plan_.tensors[touch.tensor].root;
+  for (const Access& access : plan_.accesses_of(plan_.ops[from])) {
+    if (access.kind == AccessKind::kRead || access.tensor == kNone<TensorId>) continue;
+    if (plan_.tensors[access.tensor].root != root) continue;
+    std::int64_t iteration = touch.instance + access.distance;
+    if (one_instance_[index(root)] != 0) {
+      iteration = at_end ? std::int64_t{model_.iterations()} - 1 : model_[touch.node].iteration;
+      if (plan_.ops[from].runs == Runs::kFirst) iteration = 0;
+    }
+    const Node writer = model_.find(from, iteration);
+    named = writer != kNoNode;
+    return writer;
+  }
+  return kNoNode;
+}
+
+void BytePass::expect_named(const Touch& touch, Family& family, ByteRange range, Node writer) {
+  ByteMap<Version> bytes(kUnwritten);
+  const auto clip = [&](const Touch& other, auto&& use) {
+    for (const ByteRange& r : ranges(other)) {
+      const std::int64_t begin = std::max(r.begin, range.begin);
+      const std::int64_t end = std::min(r.end, range.end);
+      if (begin < end) use(begin, end);
+    }
+  };
+  const TensorId root = plan_.tensors[touch.tensor].root;
+  if (writer == kNoNode) {
+    for (TensorId initial : initial_[index(root)]) {
+      const Region region = model_.layout().tensor_region(plan_, initial, touch.instance);
+      for (const ByteRange& run : region.runs()) {
+        bytes.assign(std::max(run.begin, range.begin), std::min(run.end, range.end), kInitial);
+      }
+    }
+  } else {
+    for (std::uint32_t k = first_[writer]; k < first_[writer + 1]; ++k) {
+      const Touch& w = touches_[k];
+      if (w.kind != AccessKind::kWrite || plan_.tensors[w.tensor].root != root) continue;
+      if (w.instance != touch.instance) continue;
+      clip(w, [&](std::int64_t b, std::int64_t e) { bytes.assign(b, e, w.leaves); });
+    }
+  }
+  for (std::uint32_t k : family.accumulates) {
+    const Touch& other = touches_[k];
+    if (other.node == touch.node || (writer != kNoNode && other.node <= writer)) continue;
+    clip(other, [&](std::int64_t b, std::int64_t e) {
+      bytes.visit(b, e, [&](std::int64_t, std::int64_t, Version& version) {
+        version = accumulated(version, other.node, root);
+      });
+    });
+  }
+  bytes.look(range.begin, range.end, [&](std::int64_t begin, std::int64_t end, Version version) {
+    if (base(version) == kUnwritten && writer != kNoNode) {
+      expect_last(touch, family, {begin, end});
+    } else {
+      pieces_.push_back({begin, end, version});
+    }
+  });
+}
+
+BytePass::Version BytePass::base(Version version) const {
+  while (contents_[version].before != version) version = contents_[version].before;
+  return version;
+}
+
+/// Accumulates commute: they are kept in program order, so that equal sets are equal numbers.
+BytePass::Version BytePass::accumulated(Version version, Node node, TensorId root) {
+  std::vector<std::pair<Node, TensorId>> later;
+  while (contents_[version].before != version && contents_[version].node > node) {
+    later.emplace_back(contents_[version].node, contents_[version].root);
+    version = contents_[version].before;
+  }
+  const bool is_there = contents_[version].before != version && contents_[version].node == node;
+  if (!is_there) later.emplace_back(node, root);
+  for (; !later.empty(); later.pop_back()) {
+    const auto [next, family] = later.back();
+    const std::uint64_t key = (std::uint64_t{version} << 32) | next;
+    const auto [at, is_new] = accumulated_.try_emplace(key, static_cast<Version>(contents_.size()));
+    if (is_new) contents_.push_back({version, next, family, false});
+    version = at->second;
+  }
+  return version;
+}
+
+void BytePass::tell_writers(const Touch& touch) {
+  std::vector<Node> writers;
+  for (std::uint32_t k = touch.expects.begin; k < touch.expects.end; ++k) {
+    const Node writer = contents_[base(pieces_[k].version)].node;
+    if (writers.empty() || writers.back() != writer) writers.push_back(writer);
+  }
+  visitor_.read(touch.node, writers);
+}
+
+}  // namespace memverify::cert

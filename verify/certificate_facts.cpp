@@ -1,0 +1,292 @@
+#include "verify/certificate_facts.h"
+
+#include <algorithm>
+
+namespace memverify::cert {
+namespace {
+
+/// Lacking so much keeps a count from being reached.
+using Weight = std::uint64_t;
+
+struct Share {
+  const Group* group;
+  Weight without, all;
+  Node first;  ///< The first that needs it; kNoNode: none.
+};
+
+std::optional<Reason> reason_of_count(Model& model, const Count& count, Node before,
+                                      Knowledge& knowledge) {
+  const bool timeline = model.is_timeline(count);
+  const Weight need = timeline ? 1 : static_cast<Weight>(count.need);
+  const auto weigh = [&](const Group& group, std::size_t k) -> Weight {
+    if (timeline) return group.sums[k] >= count.need ? 1 : 0;
+    return std::min(need, static_cast<Weight>(group.sums[k]));
+  };
+  std::vector<Share> shares;
+  Weight sum = 0;
+  for (const Group& group : model.groups(count)) {
+    const std::size_t limit = Model::limit(count, group);
+    const std::size_t k = without(model, count, group, before, knowledge);
+    Share share{&group, weigh(group, k), weigh(group, limit),
+                k == limit ? kNoNode : group.nodes[k]};
+    if (group.by_start && share.without > 0) {
+      // On an issue queue the completion itself may be among those.
+      const auto end = group.nodes.begin() + static_cast<std::ptrdiff_t>(k);
+      if (std::binary_search(group.nodes.begin(), end, before)) --share.without;
+    }
+    sum = std::min(need, sum + share.without);
+    if (sum >= need) return std::nullopt;
+    shares.push_back(share);
+  }
+  // Groups that the count can do without, from the last on, are no part of the reason.
+  for (std::size_t k = shares.size(); k > 0; --k) {
+    Share& share = shares[k - 1];
+    if (share.first == kNoNode) continue;
+    const Weight without_it = sum - share.without + share.all;
+    if (without_it >= need) continue;
+    sum = without_it;
+    share.first = kNoNode;
+  }
+  Reason reason;
+  for (const Share& share : shares) {
+    if (share.first != kNoNode) reason.signals.push_back(share.first);
+  }
+  return reason;
+}
+
+}  // namespace
+
+bool Knowledge::at_completion(Node node, Node before, const Model& model) {
+  if (node == before) return true;
+  const Model::Place chain = model.chain(before);
+  if (model[node].line == chain.line) return chain.at <= model[node].at;
+  return at_start(node, before);
+}
+
+std::size_t without(Model& model, const Count& count, const Group& group, Node before,
+                    Knowledge& knowledge) {
+  const auto knows = [&](Node node) {
+    return group.by_start ? knowledge.at_start(node, before)
+                          : knowledge.at_completion(node, before, model);
+  };
+  const auto nodes = std::span(group.nodes).first(Model::limit(count, group));
+  return static_cast<std::size_t>(
+      std::partition_point(nodes.begin(), nodes.end(), [&](Node n) { return !knows(n); }) -
+      nodes.begin());
+}
+
+std::optional<Reason> first_reason(Model& model, Node node, Node before, Knowledge& knowledge) {
+  for (Node other : model.needs(node)) {
+    if (knowledge.at_completion(other, before, model)) return Reason{.via = other};
+  }
+  for (const Members& members : model.members(node)) {
+    const auto nodes = model.nodes_of(members);
+    if (std::binary_search(nodes.begin(), nodes.end(), before)) return Reason{.via = before};
+    if (model.plan().queues[members.queue].order == QueueOrder::kIssue) {
+      // What is done before the last starts includes that of the earlier ones.
+      if (knowledge.at_completion(nodes.back(), before, model)) return Reason{.via = nodes.back()};
+      continue;
+    }
+    for (std::size_t k = nodes.size(); k > 0; --k) {
+      const Node other = nodes[k - 1];
+      if (knowledge.at_completion(other, before, model)) return Reason{.via = other};
+      // These waited for everything before them.
+      const bool is_fence =
+          model[other].role == Role::kRecorded || model.op(other).kind == OpKind::kBarrier;
+      if (is_fence && !members.ops_only) break;
+    }
+  }
+  const auto counts = model.counts(node);
+  for (std::uint32_t k = 0; k < counts.size(); ++k) {
+    if (auto reason = reason_of_count(model, counts[k], before, knowledge)) {
+      reason->count = k;
+      return reason;
+    }
+  }
+  return std::nullopt;
+}
+
+void add_order(Rows& rows, Node previous, Node node, Node before, const Reason& reason) {
+  const auto distance = [&](Node other) { return std::int64_t{node} - std::int64_t{other}; };
+  rows.numbers.push_back(std::int64_t{node} - std::int64_t{previous});
+  rows.numbers.push_back(distance(before));
+  // 0 cannot be a distance: nothing waits for itself.
+  rows.numbers.push_back(reason.via == kNoNode ? 0 : distance(reason.via));
+  if (reason.via == kNoNode) {
+    rows.numbers.push_back(reason.count);
+    for (Node signal : reason.signals) rows.numbers.push_back(distance(signal));
+  }
+  rows.ends.push_back(rows.numbers.size());
+}
+
+Orders::Orders(Model& model, const Rows& rows) : model_(model) {
+  orders_.reserve(rows.size());
+  Node previous = 0;
+  for (std::size_t k = 0; k < rows.size() && problem_.empty(); ++k) {
+    read(rows.row(k), previous);
+    if (!problem_.empty()) {
+      problem_ = "order " + std::to_string(k) + " " + problem_;
+      return;
+    }
+    previous = orders_.back().node;
+  }
+  sort_lines();
+}
+
+void Orders::read(std::span<const std::int64_t> row, Node previous) {
+  if (row.size() < 3 || (row[2] != 0 && row.size() != 3) || (row[2] == 0 && row.size() < 4)) {
+    problem_ = "is not [node, before, via] or [node, before, 0, count, signals...]";
+    return;
+  }
+  const auto node_of = [&](std::int64_t origin, std::int64_t distance) {
+    std::int64_t node = -1;
+    if (__builtin_sub_overflow(origin, distance, &node) || node < 0 || node >= model_.size()) {
+      problem_ = "names a node that does not exist";
+      return kNoNode;
+    }
+    return static_cast<Node>(node);
+  };
+  Order order{};
+  order.node = row[0] < 0 ? kNoNode : node_of(previous, -row[0]);
+  if (order.node == kNoNode) {
+    problem_ = "names a node that does not exist";
+    return;
+  }
+  order.before = node_of(order.node, row[1]);
+  if (row[2] != 0) {
+    order.reason.via = node_of(order.node, row[2]);
+  } else {
+    if (row[3] < 0 || row[3] >= static_cast<std::int64_t>(model_.counts(order.node).size())) {
+      problem_ = "names a count that its node does not wait for";
+      return;
+    }
+    order.reason.count = static_cast<std::uint32_t>(row[3]);
+    for (std::int64_t signal : row.subspan(4)) {
+      order.reason.signals.push_back(node_of(order.node, signal));
+    }
+  }
+  if (!problem_.empty()) return;
+  if (!orders_.empty() && orders_.back().node == order.node &&
+      orders_.back().before >= order.before) {
+    problem_ = "is out of place: orders ascend by node and what is before";
+    return;
+  }
+  const auto number = static_cast<std::uint32_t>(orders_.size());
+  orders_.push_back(std::move(order));
+  const Node node = orders_.back().node;
+  enter(number, {model_[node].line, model_[node].at});
+  for (const Model::Place& place : model_.places(node)) enter(number, place);
+}
+
+void Orders::enter(std::uint32_t order, Model::Place place) {
+  const Model::Place chain = model_.chain(orders_[order].before);
+  unsorted_.emplace_back(place.line, Entry{chain.line, chain.at, place.at, order});
+}
+
+/// By line, then chain and place; of a chain no later entry says less than an earlier one.
+void Orders::sort_lines() {
+  first_.assign(model_.lines() + 1, 0);
+  for (const auto& [line, entry] : unsorted_) ++first_[line + 1];
+  for (std::size_t k = 1; k < first_.size(); ++k) first_[k] += first_[k - 1];
+  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+  entries_.resize(unsorted_.size());
+  for (const auto& [line, entry] : unsorted_) entries_[next[line]++] = entry;
+  std::size_t kept = 0;
+  for (std::size_t line = 0; line + 1 < first_.size(); ++line) {
+    const auto begin = entries_.begin() + first_[line];
+    const auto end = entries_.begin() + first_[line + 1];
+    first_[line] = static_cast<std::uint32_t>(kept);
+    std::stable_sort(begin, end, [](const Entry& a, const Entry& b) {
+      return a.chain != b.chain ? a.chain < b.chain : a.at < b.at;
+    });
+    for (auto entry = begin; entry != end; ++entry) {
+      const bool says_less = kept > first_[line] && entries_[kept - 1].chain == entry->chain &&
+                             entries_[kept - 1].place >= entry->place;
+      if (!says_less) entries_[kept++] = *entry;
+    }
+  }
+  first_.back() = static_cast<std::uint32_t>(kept);
+  entries_.resize(kept);
+  unsorted_.clear();
+}
+
+const Orders::Entry* Orders::find(Node node, Node before) const {
+  const Model::Place chain = model_.chain(before);
+  const std::uint32_t line = model_[node].line;
+  const auto begin = entries_.begin() + first_[line];
+  const auto end = entries_.begin() + first_[line + 1];
+  const auto entry = std::partition_point(begin, end, [&](const Entry& e) {
+    return e.chain != chain.line ? e.chain < chain.line : e.place < chain.at;
+  });
+  if (entry == end || entry->chain != chain.line || entry->at > model_[node].at) return nullptr;
+  return &*entry;
+}
+
+bool Orders::at_start(Node node, Node before) {
+  const Model::Place chain = model_.chain(before);
+  if (model_[node].line == chain.line) return chain.at < model_[node].at;
+  return find(node, before) != nullptr;
+}
+
+bool Orders::use(Node node, Node before) {
+  const Model::Place chain = model_.chain(before);
+  if (model_[node].line == chain.line) return chain.at < model_[node].at;
+  const Entry* entry = find(node, before);
+  if (entry == nullptr) return false;
+  if (entry->place == chain.at) orders_[entry->order].used = true;
+  return true;
+}
+
+void Orders::need_completion(Node node, Node before) {
+  if (node == before || model_[node].line == model_.chain(before).line) return;
+  use(node, before);
+}
+
+std::string Orders::check() {
+  for (const Order& order : orders_) {
+    const auto reason = first_reason(model_, order.node, order.before, *this);
+    if (!reason) return name(order) + ": nothing that it waits for makes sure of that";
+    if (*reason != order.reason) {
+      return name(order) + ": the certificate names another reason than the first that holds";
+    }
+    if (reason->via != kNoNode) {
+      need_completion(reason->via, order.before);
+      continue;
+    }
+    const Count& count = model_.counts(order.node)[reason->count];
+    const bool by_start = count.queue != kNone<QueueId> &&
+                          model_.plan().queues[count.queue].order == QueueOrder::kIssue;
+    for (Node signal : reason->signals) {
+      if (by_start) {
+        use(signal, order.before);
+      } else {
+        need_completion(signal, order.before);
+      }
+    }
+  }
+  return "";
+}
+
+std::string Orders::idle() const {
+  for (const Order& order : orders_) {
+    if (!order.used) return name(order) + ": nothing needs this order";
+  }
+  return "";
+}
+
+std::string Orders::name(const Order& order) const {
+  return "order of " + describe(model_, order.before) + " before " + describe(model_, order.node);
+}
+
+std::string describe(const Model& model, Node node) {
+  if (node >= model.size()) return "the end";
+  std::string text = "`" + std::string(model.op(node).name) + "`";
+  if (model[node].role == Role::kGate) text = "the depth of the queue of " + text;
+  if (model[node].role == Role::kRecorded) text = "the completion of " + text;
+  if (model.iterations() > 1) {
+    text += " (iteration " + std::to_string(model[node].iteration) + ")";
+  }
+  return text;
+}
+
+}  // namespace memverify::cert

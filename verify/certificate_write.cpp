@@ -1,0 +1,268 @@
+#include "verify/certificate_write.h"
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "plan/layout.h"
+#include "verify/certificate_bytes.h"
+#include "verify/certificate_cases.h"
+#include "verify/certificate_check.h"
+#include "verify/certificate_facts.h"
+#include "verify/certificate_model.h"
+#include "verify/certificate_run.h"
+#include "verify/order.h"
+#include "verify/program.h"
+#include "verify/walk.h"
+
+namespace memverify {
+namespace {
+
+using cert::kNoNode;
+using cert::Model;
+using cert::Node;
+using cert::Reason;
+
+/// What the engine's clocks say, in the words of the checker.
+class EngineKnowledge : public cert::Knowledge {
+ public:
+  EngineKnowledge(const Model& model, const Program& program, const Order& order) : order_(order) {
+    Cmd next = 0;
+    for (Node node = 0; node < model.size(); ++node) {
+      const bool is_extra = model[node].role == cert::Role::kRecorded;
+      command_.push_back(is_extra ? kNoCmd : next++);
+    }
+    agrees_ = next == program.instances.size();
+    for (Node node = 0; node < model.size() && agrees_; ++node) {
+      if (command_[node] == kNoCmd) continue;
+      const Instance& instance = program.instances[command_[node]];
+      agrees_ = instance.op == model[node].op && instance.iteration == model[node].iteration;
+    }
+  }
+  /// Both count the same instances.
+  bool agrees() const { return agrees_; }
+
+  bool at_start(Node node, Node before) override {
+    if (command_[node] != kNoCmd) return order_.before(command_[before], command_[node]);
+    return order_.before_completion(command_[before], command_[node - 1]);
+  }
+
+ private:
+  const Order& order_;
+  std::vector<Cmd> command_;
+  bool agrees_ = true;
+};
+
+/// Which orders the bytes need, and what the reads find.
+class Collector : public cert::ByteVisitor {
+ public:
+  explicit Collector(cert::Case& proof) : proof_(proof) {}
+  void order(Node node, Node before) override {
+    ++proof_.pairs;
+    orders.emplace_back(node, before);
+  }
+  void read(Node node, std::span<const Node> writers) override {
+    for (Node writer : writers) {
+      proof_.writers.numbers.push_back(
+          writer == kNoNode ? 0 : std::int64_t{node} - std::int64_t{writer});
+    }
+    proof_.writers.ends.push_back(proof_.writers.numbers.size());
+  }
+  void fault(const std::string& what) override {
+    if (problem.empty()) problem = what;
+  }
+  std::vector<std::pair<Node, Node>> orders;
+  std::string problem;
+
+ private:
+  cert::Case& proof_;
+};
+
+/// Traces needed orders back to their reasons.
+class Tracer {
+ public:
+  Tracer(Model& model, cert::Knowledge& truth, std::span<const Node> run)
+      : model_(model), truth_(truth), run_(run), rank_(model.size()) {
+    for (std::size_t k = 0; k < run.size(); ++k) rank_[run[k]] = static_cast<std::uint32_t>(k);
+  }
+
+  /// False if some order has no reason, or the reasons do not come to rest.
+  bool trace(std::span<const std::pair<Node, Node>> needed) {
+    for (int round = 0; round < kMostRounds; ++round) {
+      needed_of_.assign(run_.size(), {});
+      reached_ = static_cast<std::uint32_t>(run_.size());
+      orders_.clear();
+      for (const auto& [node, before] : needed) need(node, before);
+      for (const auto& [node, before] : std::set(late_)) need(node, before);
+      const std::size_t late = late_.size();
+      if (!trace_back()) return false;
+      if (late_.size() == late) return true;
+    }
+    return false;
+  }
+
+  cert::Rows rows() {
+    std::ranges::sort(orders_, {}, [](const Traced& o) { return std::pair(o.node, o.before); });
+    cert::Rows rows;
+    Node previous = 0;
+    for (const Traced& order : orders_) {
+      add_order(rows, previous, order.node, order.before, order.reason);
+      previous = order.node;
+    }
+    return rows;
+  }
+
+ private:
+  static constexpr int kMostRounds = 50;
+  struct Traced {
+    Node node, before;
+    Reason reason;
+  };
+
+  bool trace_back() {
+    while (reached_ > 0) {
+      auto& needed = needed_of_[--reached_];
+      if (needed.empty()) continue;
+      const Node node = run_[reached_];
+      const auto key = [&](Node before) {
+        const Model::Place chain = model_.chain(before);
+        return std::pair(chain.line, chain.at);
+      };
+      std::ranges::sort(needed, {}, key);
+      for (std::size_t k = 0; k < needed.size(); ++k) {
+        // Of a queue the last completion speaks for the others.
+        if (k + 1 < needed.size() && key(needed[k]).first == key(needed[k + 1]).first) continue;
+        if (!explain(node, needed[k])) return false;
+      }
+      needed = {};
+    }
+    return true;
+  }
+
+  bool explain(Node node, Node before) {
+    auto reason = first_reason(model_, node, before, truth_);
+    if (!reason) return false;
+    if (reason->via != kNoNode) {
+      need_completion(reason->via, before);
+    } else {
+      const cert::Count& count = model_.counts(node)[reason->count];
+      const bool by_start = count.queue != kNone<QueueId> &&
+                            model_.plan().queues[count.queue].order == QueueOrder::kIssue;
+      for (Node signal : reason->signals) {
+        if (by_start) {
+          need(signal, before);
+        } else {
+          need_completion(signal, before);
+        }
+      }
+    }
+    orders_.push_back({node, before, *std::move(reason)});
+    return true;
+  }
+
+  void need_completion(Node node, Node before) {
+    if (node != before) need(node, before, true);
+  }
+
+  /// Enters the order where on the line of `node` it starts to hold.
+  void need(Node node, Node before, bool or_same = false) {
+    const Model::Place chain = model_.chain(before);
+    const cert::NodeInfo& info = model_[node];
+    if (info.line == chain.line) {
+      assert(chain.at < info.at || (or_same && chain.at == info.at));
+      return;
+    }
+    Node entry = node;
+    if (model_.is_queue(info.line)) {
+      const auto line = std::span(model_.line(QueueId{info.line})).first(info.at + 1);
+      entry = *std::partition_point(line.begin(), line.end() - 1,
+                                    [&](Node other) { return !truth_.at_start(other, before); });
+    }
+    if (rank_[entry] < reached_) {
+      needed_of_[rank_[entry]].push_back(before);
+    } else if (std::ranges::find_if(orders_, [&](const Traced& o) {
+                 return o.node == entry && o.before == before;
+               }) == orders_.end()) {
+      late_.emplace(entry, before);
+    }
+  }
+
+  Model& model_;
+  cert::Knowledge& truth_;
+  std::span<const Node> run_;
+  std::vector<std::uint32_t> rank_;           ///< By node: its place in the run.
+  std::vector<std::vector<Node>> needed_of_;  ///< By rank: what must be done before that node.
+  std::uint32_t reached_ = 0;                 ///< Nodes from here on in the run are explained.
+  std::set<std::pair<Node, Node>> late_;      ///< Needed of nodes that had been explained.
+  std::vector<Traced> orders_;
+};
+
+std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseValues& values,
+                       cert::Case& proof) {
+  proof.symbols = values.symbol_values;
+  proof.conditions = values.condition_values;
+  Model model(plan, layout, values.conditions);
+  if (!model.refused().empty()) return model.refused();
+  ConditionCase conditions(plan, model.iterations());
+  for (ConditionId id : ids(plan.conditions)) {
+    for (std::uint32_t i = 0; i < model.iterations(); ++i) {
+      conditions.set(id, i, values.conditions(id, i));
+    }
+  }
+  const Program program = make_program(plan, layout, conditions, model.iterations());
+  const Walk walked = walk(program);
+  const Order order(program, walked);
+  if (!order.is_known()) return "the clocks take too long to find";
+  EngineKnowledge truth(model, program, order);
+  if (!truth.agrees()) return "engine and checker count different commands";
+  const cert::Run run = find_run(model, proof.postponed);
+  if (!run.problem.empty()) return run.problem;
+  Collector collector(proof);
+  cert::BytePass(model, collector).go(run.order);
+  if (!collector.problem.empty()) return collector.problem;
+  Tracer tracer(model, truth, run.order);
+  if (!tracer.trace(collector.orders)) return "an order has no reason that the checker knows";
+  proof.orders = tracer.rows();
+  return "";
+}
+
+std::string prove_safe(const Plan& plan, cert::Certificate& certificate) {
+  if (std::ranges::any_of(plan.ops, [](const Op& op) { return op.kind == OpKind::kUnknown; })) {
+    return "the plan has unknown commands";
+  }
+  const cert::Cases cases(plan);
+  if (!cases.refused().empty()) return cases.refused();
+  for (std::uint64_t k = 0; k < cases.count();) {
+    const Result<Layout> layout = Layout::make(plan, cases.at(k).valuation);
+    if (!layout.ok()) return "the plan has no layout for some symbol values";
+    for (std::uint64_t c = 0; c < cases.condition_cases(); ++c, ++k) {
+      certificate.cases.emplace_back();
+      std::string problem = prove_case(plan, layout.value(), cases.at(k), certificate.cases.back());
+      if (!problem.empty()) return problem;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+CertificateResult certify(const Plan& plan, const EngineResult& result) {
+  CertificateResult made;
+  if (result.verdict != Verdict::kSafe) {
+    made.refused = "the verdict is " + std::string(name(result.verdict));
+    return made;
+  }
+  made.certificate.plan = cert::fingerprint(plan);
+  made.certificate.verdict = "safe";
+  made.refused = prove_safe(plan, made.certificate);
+  if (!made.refused.empty()) return made;
+  const cert::CheckResult checked = check_certificate(plan, made.certificate);
+  if (checked.kind != cert::CheckResult::Kind::kAccepted) {
+    made.refused = "the checker does not accept it: " + checked.message;
+  }
+  return made;
+}
+
+}  // namespace memverify
