@@ -72,6 +72,9 @@ std::span<const Command> commands() {
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
       Command{
           .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
+      Command{.name = "audit",
+              .help = "Say which syncs a safe plan needs, and which could go",
+              .run = audit_command},
       Command{.name = "check-certificate",
               .help = "Check the proof of a verdict",
               .run = check_certificate_command},

@@ -46,12 +46,12 @@ struct Case {
 /// One fault, shown by a run.
 struct Fault {
   std::string rule;
-  std::vector<std::int64_t> ops;        ///< Ops of the plan, in the order of the finding.
-  std::vector<std::int64_t> iteration;  ///< Of each.
+  std::int64_t number = 0;  ///< Of the case.
   std::vector<std::int64_t> symbols, conditions;
-  std::int64_t pool = 0, byte = 0;  ///< A byte that shows it (MV101 to MV104).
-  Rows run;                         ///< [node, 0 start or 1 completion].
-  Rows blocked;                     ///< MV111: [node, what it waits for...], a closed set.
+  std::vector<std::int64_t> nodes;  ///< MV101 to MV103: the two, in program order.
+  std::int64_t pool = 0, byte = 0;  ///< The first that both touch; 0 for MV111.
+  Rows run;                         ///< [node, 0 start or 1 completion]: after it both are open.
+  Rows blocked;  ///< MV111: [node, other] or [node, -1 - count]: a set that waits for itself.
 };
 
 struct Certificate {

@@ -259,6 +259,29 @@ void BytePass::find_kept(const Touch& touch) {
   }
 }
 
+std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
+  std::optional<Clash> least;
+  for (std::uint32_t i = first_[first]; i < first_[first + 1]; ++i) {
+    for (std::uint32_t j = first_[second]; j < first_[second + 1]; ++j) {
+      const Touch& a = touches_[i];
+      const Touch& b = touches_[j];
+      const bool reads = a.kind == AccessKind::kRead && b.kind == AccessKind::kRead;
+      const bool adds = a.kind == AccessKind::kAccumulate && b.kind == AccessKind::kAccumulate;
+      if (reads || (adds && update_of(a) == update_of(b)) || a.pool != b.pool) continue;
+      const int way = a.kind == AccessKind::kRead ? 0 : b.kind == AccessKind::kRead ? 1 : 2;
+      for (const ByteRange& x : ranges(a)) {
+        for (const ByteRange& y : ranges(b)) {
+          const std::int64_t byte = std::max(x.begin, y.begin);
+          if (byte >= std::min(x.end, y.end)) continue;
+          const Clash found{way, a.pool, byte};
+          if (!least || found < *least) least = found;
+        }
+      }
+    }
+  }
+  return least;
+}
+
 // --- alloc and free ([S-33], [S-34]) ---
 
 void BytePass::list_events() {

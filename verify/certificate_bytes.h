@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -86,6 +87,15 @@ class BytePass {
  public:
   BytePass(const Model& model, ByteVisitor& visitor);
   void go(std::span<const Node> run);
+
+  /// The first way in which two nodes clash (MV101 + way), the first in program order first.
+  struct Clash {
+    int way = 0;
+    PoolId pool = kNone<PoolId>;
+    std::int64_t byte = 0;
+    auto operator<=>(const Clash&) const = default;
+  };
+  std::optional<Clash> clash(Node first, Node second);
 
  private:
   /// What a byte holds: a write and the accumulates since. Equal numbers, equal contents.

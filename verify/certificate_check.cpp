@@ -10,6 +10,7 @@
 #include "verify/certificate_facts.h"
 #include "verify/certificate_model.h"
 #include "verify/certificate_run.h"
+#include "verify/certificate_unsafe.h"
 
 namespace memverify::cert {
 namespace {
@@ -95,6 +96,30 @@ std::string check_case(const Plan& plan, const Layout& layout, const CaseValues&
   return "";
 }
 
+std::string check_unsafe(const Plan& plan, const Certificate& certificate) {
+  if (!certificate.cases.empty()) return "cases in a certificate of an unsafe plan";
+  if (certificate.faults.empty()) return "it shows no fault";
+  const Cases cases(plan);
+  if (!cases.refused().empty()) return "the checker does not take the plan: " + cases.refused();
+  for (std::size_t k = 0; k < certificate.faults.size(); ++k) {
+    const Fault& fault = certificate.faults[k];
+    const std::string where = "fault " + std::to_string(k) + ": ";
+    if (fault.number < 0 || static_cast<std::uint64_t>(fault.number) >= cases.count()) {
+      return where + "there is no such case";
+    }
+    const CaseValues values = cases.at(static_cast<std::uint64_t>(fault.number));
+    if (fault.symbols != values.symbol_values || fault.conditions != values.condition_values) {
+      return where + "other values than those of its case";
+    }
+    const Result<Layout> layout = Layout::make(plan, values.valuation);
+    if (!layout.ok()) return where + "the plan has no layout";
+    Model model(plan, layout.value(), values.conditions);
+    if (!model.refused().empty()) return where + "the checker does not take it: " + model.refused();
+    if (std::string problem = check_fault(model, fault); !problem.empty()) return where + problem;
+  }
+  return "";
+}
+
 std::string check_safe(const Plan& plan, const Certificate& certificate, Counts& counts) {
   if (!certificate.faults.empty()) return "faults in a certificate of a safe plan";
   const bool has_unknown =
@@ -127,6 +152,17 @@ CheckResult check_certificate(const Plan& plan, const Certificate& certificate,
   if (!options.any_plan && certificate.plan != fingerprint(plan)) {
     result.kind = CheckResult::Kind::kOtherPlan;
     result.message = "the certificate is of another plan";
+    return result;
+  }
+  if (certificate.verdict == "unsafe") {
+    result.message = check_unsafe(plan, certificate);
+    if (!result.message.empty()) return result;
+    result.kind = CheckResult::Kind::kAccepted;
+    result.summary = counted(static_cast<std::int64_t>(certificate.faults.size()), "fault");
+    return result;
+  }
+  if (certificate.verdict != "safe") {
+    result.message = "there are no certificates of the verdict \"" + certificate.verdict + "\"";
     return result;
   }
   Counts counts;

@@ -66,8 +66,8 @@ std::vector<Field> fields(Case& c) {
 
 std::vector<Field> fields(Fault& f) {
   return {{.key = "rule", .text = &f.rule},
-          {.key = "ops", .list = &f.ops},
-          {.key = "iteration", .list = &f.iteration},
+          {.key = "case", .number = &f.number},
+          {.key = "nodes", .list = &f.nodes},
           {.key = "symbols", .list = &f.symbols},
           {.key = "conditions", .list = &f.conditions},
           {.key = "pool", .number = &f.pool},
@@ -236,13 +236,12 @@ std::string write_certificate(const Certificate& certificate) {
   for (const Fault& f : certificate.faults) {
     text += &f == certificate.faults.data() ? "\n{" : ",\n{";
     text += "\"rule\":\"" + f.rule + "\",";
-    add_list(text, "ops", f.ops);
-    text += ',';
-    add_list(text, "iteration", f.iteration);
+    add_list(text, "nodes", f.nodes);
     text += ',';
     add_list(text, "symbols", f.symbols);
     text += ',';
     add_list(text, "conditions", f.conditions);
+    add_number_field(text, "case", f.number);
     add_number_field(text, "pool", f.pool);
     add_number_field(text, "byte", f.byte);
     add_rows(text, "run", f.run);

@@ -1,109 +1,84 @@
 #include "verify/certificate_run.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
 #include "verify/certificate_facts.h"
 
 namespace memverify::cert {
-namespace {
-
-/// What has completed, and what that allows.
-class Progress {
- public:
-  explicit Progress(Model& model) : model_(model), done_(model.size(), 0) {
-    const Plan& plan = model.plan();
-    commands_done_.assign(plan.queues.size(), {0, 0});
-    for (SemaphoreId id : ids(plan.semaphores)) {
-      const Semaphore& semaphore = plan.semaphores[id];
-      reached_.push_back(semaphore.timeline ? model.layout().value(semaphore.initial) : 0);
-      for (const Group& group : model.signals(id)) {
-        for (std::size_t k = 0; k < group.nodes.size(); ++k) {
-          signals_.emplace_back(group.nodes[k], Signalled{id, group.values[k]});
-        }
+Progress::Progress(Model& model)
+    : model_(model), started_(model.size(), 0), done_(model.size(), 0) {
+  const Plan& plan = model.plan();
+  commands_done_.assign(plan.queues.size(), {0, 0});
+  for (SemaphoreId id : ids(plan.semaphores)) {
+    const Semaphore& semaphore = plan.semaphores[id];
+    reached_.push_back(semaphore.timeline ? model.layout().value(semaphore.initial) : 0);
+    for (const Group& group : model.signals(id)) {
+      for (std::size_t k = 0; k < group.nodes.size(); ++k) {
+        signals_.emplace_back(group.nodes[k], Signalled{id, group.values[k]});
       }
     }
-    std::ranges::stable_sort(signals_, {}, [](const auto& signal) { return signal.first; });
   }
+  std::ranges::stable_sort(signals_, {}, [](const auto& signal) { return signal.first; });
+}
 
-  struct Signalled {
-    SemaphoreId semaphore;
-    std::int64_t value;
-  };
-  /// What keeps a node from starting: a node, a semaphore or ops of a queue; or nothing.
-  struct Blocker {
-    Node node = kNoNode;
-    SemaphoreId semaphore = kNone<SemaphoreId>;
-    QueueId queue = kNone<QueueId>;
-    bool none() const {
-      return node == kNoNode && semaphore == kNone<SemaphoreId> && queue == kNone<QueueId>;
-    }
-  };
-
-  bool done(Node node) const { return done_[node] != 0; }
-
-  Blocker blocker(Node node) {
-    const NodeInfo& info = model_[node];
-    if (model_.is_queue(info.line) && info.at > 0) {
-      const Node before = model_.line(QueueId{info.line})[info.at - 1];
-      if (!done(before)) return {.node = before};
-    }
-    for (Node other : model_.needs(node)) {
-      if (!done(other)) return {.node = other};
-    }
-    for (const Members& members : model_.members(node)) {
-      const auto nodes = model_.nodes_of(members);
-      auto& k = commands_done_[index(members.queue)][members.ops_only ? 1 : 0];
-      if (k >= nodes.size()) continue;
-      while (k < nodes.size() && done(nodes[k])) ++k;
-      if (k < nodes.size()) return {.node = nodes[k]};
-    }
-    for (const Count& count : model_.counts(node)) {
-      if (count.semaphore != kNone<SemaphoreId>) {
-        if (reached_[index(count.semaphore)] < count.need) return {.semaphore = count.semaphore};
-      } else if (ops_done(count) < count.need) {
-        return {.queue = count.queue};
+Progress::Blocker Progress::blocker(Node node) {
+  const NodeInfo& info = model_[node];
+  if (model_.is_queue(info.line) && info.at > 0) {
+    const Node before = model_.line(QueueId{info.line})[info.at - 1];
+    const bool suffices = model_.in_order(info.line) ? done(before) : started(before);
+    if (!suffices) return {.node = before};
+  }
+  for (Node other : model_.needs(node)) {
+    if (!done(other)) return {.node = other};
+  }
+  for (const Members& members : model_.members(node)) {
+    const auto nodes = model_.nodes_of(members);
+    auto& k = commands_done_[index(members.queue)][members.ops_only ? 1 : 0];
+    if (k >= nodes.size()) continue;
+    while (k < nodes.size() && done(nodes[k])) ++k;
+    if (k < nodes.size()) return {.node = nodes[k]};
+  }
+  const auto counts = model_.counts(node);
+  for (std::uint32_t k = 0; k < counts.size(); ++k) {
+    const Count& count = counts[k];
+    if (count.semaphore != kNone<SemaphoreId>) {
+      if (reached_[index(count.semaphore)] < count.need) {
+        return {.semaphore = count.semaphore, .count = k};
       }
-    }
-    return {};
-  }
-
-  std::span<const std::pair<Node, Signalled>> signals(Node node) const {
-    const auto [begin, end] = std::ranges::equal_range(
-        signals_, node, {}, [](const auto& signal) { return signal.first; });
-    return {begin, end};
-  }
-
-  void complete(Node node) {
-    done_[node] = 1;
-    if (model_.op(node).signals.empty()) return;
-    for (const auto& [id, signal] : signals(node)) {
-      std::int64_t& reached = reached_[index(signal.semaphore)];
-      const bool timeline = model_.plan().semaphores[signal.semaphore].timeline;
-      reached = timeline ? std::max(reached, signal.value) : reached + signal.value;
+    } else if (ops_done(count) < count.need) {
+      return {.queue = count.queue, .count = k};
     }
   }
+  return {};
+}
 
- private:
-  std::int64_t ops_done(const Count& count) {
-    const auto ops = std::span(model_.ops(count.queue)).first(count.ops);
-    auto& first = commands_done_[index(count.queue)][1];
-    while (first < ops.size() && done(ops[first])) ++first;
-    std::int64_t result = std::min<std::int64_t>(first, count.ops);
-    for (std::size_t k = first; k < ops.size(); ++k) result += done_[ops[k]];
-    return result;
+std::span<const std::pair<Node, Progress::Signalled>> Progress::signals(Node node) const {
+  const auto [begin, end] =
+      std::ranges::equal_range(signals_, node, {}, [](const auto& signal) { return signal.first; });
+  return {begin, end};
+}
+
+void Progress::complete(Node node) {
+  started_[node] = 1;
+  done_[node] = 1;
+  if (model_.op(node).signals.empty()) return;
+  for (const auto& [id, signal] : signals(node)) {
+    std::int64_t& reached = reached_[index(signal.semaphore)];
+    const bool timeline = model_.plan().semaphores[signal.semaphore].timeline;
+    reached = timeline ? std::max(reached, signal.value) : reached + signal.value;
   }
+}
 
-  Model& model_;
-  std::vector<std::uint8_t> done_;
-  std::vector<std::array<std::uint32_t, 2>> commands_done_;  ///< By queue: commands, ops in a row.
-  std::vector<std::int64_t> reached_;                        ///< By semaphore.
-  std::vector<std::pair<Node, Signalled>> signals_;          ///< By node.
-};
-
-}  // namespace
+std::int64_t Progress::ops_done(const Count& count) {
+  const auto ops = std::span(model_.ops(count.queue)).first(count.ops);
+  auto& first = commands_done_[index(count.queue)][1];
+  while (first < ops.size() && done(ops[first])) ++first;
+  std::int64_t result = std::min<std::int64_t>(first, count.ops);
+  for (std::size_t k = first; k < ops.size(); ++k) result += done_[ops[k]];
+  return result;
+}
 
 Run make_run(Model& model, const Rows& postponed) {
   Run run;

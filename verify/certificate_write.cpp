@@ -13,6 +13,7 @@
 #include "verify/certificate_facts.h"
 #include "verify/certificate_model.h"
 #include "verify/certificate_run.h"
+#include "verify/certificate_unsafe.h"
 #include "verify/order.h"
 #include "verify/program.h"
 #include "verify/walk.h"
@@ -58,26 +59,19 @@ class EngineKnowledge : public cert::Knowledge {
 /// Which orders the bytes need, and what the reads find.
 class Collector : public cert::ByteVisitor {
  public:
-  explicit Collector(cert::Case& proof) : proof_(proof) {}
-  void order(Node node, Node before) override {
-    ++proof_.pairs;
-    orders.emplace_back(node, before);
-  }
-  void read(Node node, std::span<const Node> writers) override {
-    for (Node writer : writers) {
-      proof_.writers.numbers.push_back(
-          writer == kNoNode ? 0 : std::int64_t{node} - std::int64_t{writer});
+  void order(Node node, Node before) override { orders.emplace_back(node, before); }
+  void read(Node node, std::span<const Node> found) override {
+    for (Node writer : found) {
+      writers.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{node} - std::int64_t{writer});
     }
-    proof_.writers.ends.push_back(proof_.writers.numbers.size());
+    writers.ends.push_back(writers.numbers.size());
   }
   void fault(const std::string& what) override {
     if (problem.empty()) problem = what;
   }
   std::vector<std::pair<Node, Node>> orders;
+  cert::Rows writers;
   std::string problem;
-
- private:
-  cert::Case& proof_;
 };
 
 /// Traces needed orders back to their reasons.
@@ -219,12 +213,14 @@ std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseV
   if (!truth.agrees()) return "engine and checker count different commands";
   const cert::Run run = find_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
-  Collector collector(proof);
+  Collector collector;
   cert::BytePass(model, collector).go(run.order);
   if (!collector.problem.empty()) return collector.problem;
   Tracer tracer(model, truth, run.order);
   if (!tracer.trace(collector.orders)) return "an order has no reason that the checker knows";
   proof.orders = tracer.rows();
+  proof.pairs = static_cast<std::int64_t>(collector.orders.size());
+  proof.writers = std::move(collector.writers);
   return "";
 }
 
@@ -246,17 +242,92 @@ std::string prove_safe(const Plan& plan, cert::Certificate& certificate) {
   return "";
 }
 
+/// The case in which a finding shows.
+std::uint64_t case_of(const Plan& plan, const cert::Cases& cases, const Finding& finding) {
+  for (std::uint64_t k = 0; k < cases.count(); ++k) {
+    const cert::CaseValues values = cases.at(k);
+    const bool symbols = std::ranges::all_of(finding.symbols, [&](const SymbolValue& v) {
+      return values.valuation.symbols[index(v.symbol)] == v.value;
+    });
+    const bool conditions = std::ranges::all_of(finding.when, [&](const ConditionValue& v) {
+      const std::int64_t iteration = std::max<std::int64_t>(v.iteration, 0);
+      return plan.iterations.value_or(0) > iteration &&
+             values.conditions(v.condition, static_cast<std::uint32_t>(iteration)) == v.value;
+    });
+    if (symbols && conditions) return k;
+  }
+  return cases.count();
+}
+
+/// False for a finding whose rule has no certificate.
+bool fill_fault(Model& model, const Finding& finding, cert::Fault& fault) {
+  fault.rule = info(finding.rule).id;
+  if (finding.ops.empty() || finding.iteration.size() != finding.ops.size()) return false;
+  const auto node = [&](std::size_t k) { return model.find(finding.ops[k], finding.iteration[k]); };
+  if (finding.rule == Rule::kDeadlock) {
+    if (node(0) == kNoNode) return false;
+    fault.blocked = cert::blocked_set(model, node(0));
+    return fault.blocked.size() > 0;
+  }
+  const bool is_race =
+      finding.rule == Rule::kWar || finding.rule == Rule::kRaw || finding.rule == Rule::kWaw;
+  if (!is_race || finding.witness.empty() || node(0) == kNoNode || node(1) == kNoNode) return false;
+  fault.nodes = {std::min(node(0), node(1)), std::max(node(0), node(1))};
+  for (const Step& step : finding.witness) {
+    Node at = model.find(step.op, step.iteration);
+    if (at == kNoNode) return false;
+    const bool has_recorded = at + 1 < model.size() && model[at + 1].role == cert::Role::kRecorded;
+    if (step.complete && has_recorded) ++at;
+    fault.run.push_back({at, step.complete ? 1 : 0});
+  }
+  Collector nobody;
+  const auto clash =
+      cert::BytePass(model, nobody)
+          .clash(static_cast<Node>(fault.nodes[0]), static_cast<Node>(fault.nodes[1]));
+  if (!clash) return false;
+  fault.pool = index(clash->pool);
+  fault.byte = clash->byte;
+  return true;
+}
+
+/// Those of the findings that a run of the checker, or a set that waits for itself, shows.
+std::string show_faults(const Plan& plan, const std::vector<Finding>& findings,
+                        cert::Certificate& certificate) {
+  const cert::Cases cases(plan);
+  if (!cases.refused().empty()) return cases.refused();
+  for (const Finding& finding : findings) {
+    const std::uint64_t k = case_of(plan, cases, finding);
+    if (k == cases.count()) continue;
+    const cert::CaseValues values = cases.at(k);
+    const Result<Layout> layout = Layout::make(plan, values.valuation);
+    if (!layout.ok()) continue;
+    Model model(plan, layout.value(), values.conditions);
+    if (!model.refused().empty()) return model.refused();
+    cert::Fault fault{.number = static_cast<std::int64_t>(k),
+                      .symbols = values.symbol_values,
+                      .conditions = values.condition_values};
+    if (fill_fault(model, finding, fault) && check_fault(model, fault).empty()) {
+      certificate.faults.push_back(std::move(fault));
+    }
+  }
+  return certificate.faults.empty() ? "none of the findings is a race or a deadlock that the "
+                                      "checker can be shown"
+                                    : "";
+}
+
 }  // namespace
 
 CertificateResult certify(const Plan& plan, const EngineResult& result) {
   CertificateResult made;
-  if (result.verdict != Verdict::kSafe) {
+  if (result.verdict == Verdict::kUnknown) {
     made.refused = "the verdict is " + std::string(name(result.verdict));
     return made;
   }
   made.certificate.plan = cert::fingerprint(plan);
-  made.certificate.verdict = "safe";
-  made.refused = prove_safe(plan, made.certificate);
+  made.certificate.verdict = name(result.verdict);
+  made.refused = result.verdict == Verdict::kSafe
+                     ? prove_safe(plan, made.certificate)
+                     : show_faults(plan, result.findings, made.certificate);
   if (!made.refused.empty()) return made;
   const cert::CheckResult checked = check_certificate(plan, made.certificate);
   if (checked.kind != cert::CheckResult::Kind::kAccepted) {

@@ -147,6 +147,54 @@ TEST(Certificate, EverySafePlanOfTheCorpusHasOneWithoutAnIdleEntry) {
   EXPECT_GE(changed, 5000U);
 }
 
+std::vector<Change> changes_of_fault(const Certificate& original, std::size_t k) {
+  std::vector<Change> changes;
+  const auto change = [&](const std::string& what, auto&& edit) {
+    changes.push_back({what, original});
+    edit(changes.back().certificate.faults[k]);
+  };
+  for (auto member : {&cert::Fault::run, &cert::Fault::blocked}) {
+    change_rows(
+        original, "rows", [=](Certificate& c) -> cert::Rows& { return c.faults[k].*member; },
+        changes);
+  }
+  for (auto member : {&cert::Fault::symbols, &cert::Fault::conditions, &cert::Fault::nodes}) {
+    change_list(
+        original, "list",
+        [=](Certificate& c) -> std::vector<std::int64_t>& { return c.faults[k].*member; }, changes);
+  }
+  change("byte", [](cert::Fault& f) { ++f.byte; });
+  change("pool", [](cert::Fault& f) { ++f.pool; });
+  change("rule", [](cert::Fault& f) { f.rule = f.rule == "MV101" ? "MV102" : "MV101"; });
+  change("case", [](cert::Fault& f) { ++f.number; });
+  return changes;
+}
+
+TEST(Certificate, RacesAndDeadlocksOfTheCorpusAreShownWithoutAnIdleEntry) {
+  std::size_t races = 0;
+  std::size_t deadlocks = 0;
+  for (const auto& file : corpus(".unsafe.")) {
+    const Result<Plan> plan = read_plan(text_of(file), file.string());
+    if (!plan.ok()) continue;
+    const EngineResult result = verify_happens_before(plan.value(), {});
+    if (result.verdict != Verdict::kUnsafe) continue;
+    const CertificateResult made = certify(plan.value(), result);
+    if (!made.refused.empty()) continue;
+    const auto read = cert::read_certificate(cert::write_certificate(made.certificate), "c.json");
+    ASSERT_TRUE(read.ok()) << file << to_string(read.errors().front());
+    ASSERT_EQ(check_certificate(plan.value(), read.value()).message, "") << file;
+    for (std::size_t k = 0; k < std::min<std::size_t>(made.certificate.faults.size(), 3); ++k) {
+      ++(made.certificate.faults[k].rule == "MV111" ? deadlocks : races);
+      for (const Change& change : changes_of_fault(made.certificate, k)) {
+        EXPECT_EQ(check_certificate(plan.value(), change.certificate).kind, Kind::kRefused)
+            << file << ": " << change.what;
+      }
+    }
+  }
+  EXPECT_GE(races, 80U);
+  EXPECT_GE(deadlocks, 3U);
+}
+
 TEST(Certificate, ProvesNoEditedPlanThatIsNotSafe) {
   std::size_t flipped = 0;
   for (std::uint64_t seed = 1; flipped < 1000 && seed < 20'000; ++seed) {
