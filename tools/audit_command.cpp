@@ -38,19 +38,11 @@ AuditCounts count(const Audit& audit) {
   return counts;
 }
 
-std::string bytes_of(const Plan& plan, const Finding& finding) {
-  if (finding.bytes.empty()) return "";
-  return " (bytes [" + std::to_string(finding.bytes.begin) + ", " +
-         std::to_string(finding.bytes.end) + ") of pool " + quoted(plan.pools[finding.pool].name) +
-         ")";
-}
-
 std::string needed_text(const Plan& plan, const AuditedSync& sync) {
   std::string text = "needed: " + describe(plan, sync.sync) + "\n";
   for (std::size_t k = 0; k < sync.lost.size() && k < kFindingsInText; ++k) {
     const Finding& finding = sync.lost[k];
-    text += "  else " + std::string(info(finding.rule).id) + ": " + finding.message +
-            bytes_of(plan, finding) + "\n";
+    text += "  else " + std::string(info(finding.rule).id) + ": " + finding.message + "\n";
   }
   if (sync.lost.size() > kFindingsInText) {
     text += "  and " +

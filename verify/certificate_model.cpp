@@ -115,10 +115,7 @@ class ModelMaker {
   }
 
   void bind_items(const NodeInfo& node, const Op& op) {
-    if (op.queue != kNone<QueueId> && plan_.queues[op.queue].order == QueueOrder::kNone &&
-        fence_[index(op.queue)] != kNoNode) {
-      need(fence_[index(op.queue)]);
-    }
+    if (op.queue != kNone<QueueId>) need_fence(op.queue);
     if (op.kind == OpKind::kWait) need(source_[index(op.event)]);
     for (const Wait& wait : plan_.waits_of(op)) bind_wait(node, wait);
     for (const After& after : plan_.after_of(op)) {
@@ -126,6 +123,22 @@ class ModelMaker {
       if (target != kNoNode) need(completion(target));
     }
     for (QueueId queue : plan_.queues_of(op)) all_commands(queue);
+  }
+
+  /// A wait or barrier completes before all that follow on its queue start ([S-17], [S-18]).
+  void need_fence(QueueId queue) {
+    const Node fence = fence_[index(queue)];
+    const auto& line = m_.line_[index(queue)];
+    switch (plan_.queues[queue].order) {
+      case QueueOrder::kNone:
+        return need(fence);
+      case QueueOrder::kIssue:  // Whatever follows starts after the one right behind the fence.
+        if (!line.empty() && line.back() == fence) need(fence);
+        return;
+      case QueueOrder::kSerial:
+      case QueueOrder::kHost:
+        return;
+    }
   }
 
   void bind_wait(const NodeInfo& node, const Wait& wait) {

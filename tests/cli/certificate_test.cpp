@@ -97,8 +97,9 @@ TEST_F(CliCertificate, AuditNamesTheSyncsThatAreNeededAndThoseThatCanGo) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out,
             "needed: `use` waits for event `loaded`\n"
-            "  else MV102: `use` may read `x` before `load` has written `x` (bytes [0, 64) of pool "
-            "`hbm`)\n"
+            "  else MV102: `use` (queue `compute`) may read `x` before `load` (queue `copy`) has "
+            "completed its write of `x`: bytes [0, 64) of pool `hbm` (storage `s`). Nothing makes "
+            "`use` wait for `load` to complete.\n"
             "redundant: `use_again` is after `load`\n"
             "memverify: 2 syncs, 1 needed, 1 redundant, 1 can go together\n");
 }
