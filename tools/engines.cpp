@@ -43,8 +43,8 @@ EngineResult run_solver(const Plan& plan, const EngineOptions& options) {
 std::span<const Engine> engines() {
   static constexpr std::array kEngines = {
       Engine{.name = "hb", .help = "happens-before, by clocks alone", .run = run_happens_before},
-      Engine{.name = "sim", .help = "the simulator, by executing runs", .run = run_simulator},
       Engine{.name = "smt", .help = "the Z3 solver, by formulas over all runs", .run = run_solver},
+      Engine{.name = "sim", .help = "the simulator, by executing runs", .run = run_simulator},
   };
   return kEngines;
 }
