@@ -16,10 +16,10 @@ struct HbOptions {
   bool fold_loops = true;  ///< Run many iterations by fewer that show the same (verify/loop.h).
 };
 
-/// Decides `plan` by clocks alone (docs/semantics.md). Exact for every plan without consuming
-/// waits, symbols without a bound or unbounded iterations that do not repeat (verify/horizon.h);
-/// what it cannot decide exactly is *unknown* with MV201 naming the feature or limit. All tensors
-/// must be placed.
+/// Decides `plan` by clocks alone (docs/semantics.md); all tensors must be placed. What it cannot
+/// decide exactly is *unknown* with MV201 naming the feature or limit: semaphores that several
+/// queues take from, symbols of many values or without a bound, many conditions, loops that do not
+/// repeat.
 EngineResult verify_happens_before(const Plan& plan, const HbOptions& options);
 
 }  // namespace memverify
