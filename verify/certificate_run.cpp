@@ -7,6 +7,20 @@
 #include "verify/certificate_facts.h"
 
 namespace memverify::cert {
+namespace {
+
+/// Those of a list sorted by node that belong to `node`.
+template <typename T>
+std::span<const std::pair<Node, T>> of_node(const std::vector<std::pair<Node, T>>& list,
+                                            Node node) {
+  const auto begin = std::ranges::lower_bound(list, node, {}, &std::pair<Node, T>::first);
+  const auto end =
+      std::ranges::upper_bound(begin, list.end(), node, {}, &std::pair<Node, T>::first);
+  return {begin, end};
+}
+
+}  // namespace
+
 Progress::Progress(Model& model)
     : model_(model), started_(model.size(), 0), done_(model.size(), 0) {
   const Plan& plan = model.plan();
@@ -55,9 +69,7 @@ Progress::Blocker Progress::blocker(Node node) {
 }
 
 std::span<const std::pair<Node, Progress::Signalled>> Progress::signals(Node node) const {
-  const auto [begin, end] =
-      std::ranges::equal_range(signals_, node, {}, [](const auto& signal) { return signal.first; });
-  return {begin, end};
+  return of_node(signals_, node);
 }
 
 void Progress::complete(Node node) {
@@ -104,17 +116,15 @@ Run make_run(Model& model, const Rows& postponed) {
       if (!progress.blocker(node).none()) {
         return {{}, describe(model, node) + " cannot start in the run of the certificate"};
       }
-      const auto [begin, end] = std::ranges::equal_range(
-          followers, node, {}, [](const auto& follower) { return follower.first; });
-      for (auto f = begin; f != end; ++f) {
-        if (f->second > scanned || progress.blocker(f->second).none()) {
-          return {{}, describe(model, f->second) + " is postponed without need"};
+      const std::span<const std::pair<Node, Node>> after = of_node(followers, node);
+      for (const auto& follower : after) {
+        if (follower.second > scanned || progress.blocker(follower.second).none()) {
+          return {{}, describe(model, follower.second) + " is postponed without need"};
         }
       }
       progress.complete(node);
       run.order.push_back(node);
-      for (auto f = end; f != begin;) {
-        --f;
+      for (auto f = after.rbegin(); f != after.rend(); ++f) {
         if (!progress.blocker(f->second).none()) {
           return {{}, describe(model, f->second) + " cannot start where it is postponed to"};
         }
