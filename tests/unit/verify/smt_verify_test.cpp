@@ -100,7 +100,8 @@ TEST(VerifySmt, ManyConditionsAreFree) {
   EXPECT_EQ(found(plan_of(write + ops + always + read, no_events)), "");
   const Plan plan = plan_of(write + ops + read, no_events);
   EXPECT_EQ(found(plan), "MV102 w u");  // When no record is there.
-  for (const ConditionValue& value : verify_smt(plan, {}).findings.front().when) {
+  const EngineResult result = verify_smt(plan, {});
+  for (const ConditionValue& value : result.findings.front().when) {
     EXPECT_FALSE(value.value);
   }
 }
