@@ -165,18 +165,6 @@ int write_plans(const std::string& folder) {
   return 0;
 }
 
-const char* reduction_name(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return "none";
-    case Reduction::kSleep:
-      return "sleep";
-    case Reduction::kClasses:
-      return "classes";
-  }
-  return "";
-}
-
 void measure(const std::string& name, const Plan& plan, Reduction reduction, int repeat) {
   SimOptions options;
   options.reduction = reduction;
@@ -191,7 +179,7 @@ void measure(const std::string& name, const Plan& plan, Reduction reduction, int
         best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::printf("%-30s %-8s %-8s %12llu %12llu %6llu %10.2f ms %8.2f M/s\n", name.c_str(),
-              reduction_name(reduction), std::string(memverify::name(verdict)).c_str(),
+              std::string(memverify::name(reduction)).c_str(), std::string(memverify::name(verdict)).c_str(),
               static_cast<unsigned long long>(stats.states),
               static_cast<unsigned long long>(stats.transitions),
               static_cast<unsigned long long>(stats.runs), best * 1e3,
