@@ -179,7 +179,8 @@ void measure(const std::string& name, const Plan& plan, Reduction reduction, int
         best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::printf("%-30s %-8s %-8s %12llu %12llu %6llu %10.2f ms %8.2f M/s\n", name.c_str(),
-              std::string(memverify::name(reduction)).c_str(), std::string(memverify::name(verdict)).c_str(),
+              std::string(memverify::name(reduction)).c_str(),
+              std::string(memverify::name(verdict)).c_str(),
               static_cast<unsigned long long>(stats.states),
               static_cast<unsigned long long>(stats.transitions),
               static_cast<unsigned long long>(stats.runs), best * 1e3,
