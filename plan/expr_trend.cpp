@@ -1,7 +1,6 @@
 // Problem: a claim about every iteration needs to know what a value becomes in the long run.
 // Idea: evaluate with straight lines instead of numbers. Sums of lines are lines, so is a line
-// times
-//   a constant; the greater of two lines is, from where they cross, the steeper one. Anything else
+//   times a constant; the greater of two lines is, from where they cross, the steeper one. Anything else
 //   is a line only if it does not depend on the iteration.
 // Cost: linear in the formula. Tested by tests/unit/plan/expr_test.cpp.
 #include <algorithm>
@@ -21,7 +20,7 @@ std::optional<std::int64_t> crossing(const Trend& a, const Trend& b) {
   return behind <= 0 ? 0 : behind / gain + (behind % gain != 0 ? 1 : 0);
 }
 
-/// The greater of two lines (the lesser one, for `sign` -1).
+/// The greater of two lines, or the lesser one.
 std::optional<Trend> extreme(const Trend& a, const Trend& b, std::int64_t from, bool greater) {
   if (a.slope == b.slope) {
     const std::int64_t value = greater ? std::max(a.value, b.value) : std::min(a.value, b.value);

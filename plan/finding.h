@@ -114,6 +114,11 @@ struct EngineResult {
   VerifyStats stats;
 };
 
+/// MV101 to MV103.
+constexpr bool is_race(Rule rule) {
+  return rule == Rule::kWar || rule == Rule::kRaw || rule == Rule::kWaw;
+}
+
 /// Unsafe if a finding is an error, else unknown if one is not proven, else safe.
 Verdict verdict_of(const std::vector<Finding>& findings);
 

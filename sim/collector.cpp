@@ -10,8 +10,7 @@
 namespace memverify::sim {
 
 Collector::Key Collector::key_of(const Finding& finding) {
-  const bool is_race = finding.rule <= Rule::kWaw;
-  Key key{static_cast<std::uint32_t>(is_race ? Rule::kWar : finding.rule)};
+  Key key{static_cast<std::uint32_t>(is_race(finding.rule) ? Rule::kWar : finding.rule)};
   const bool names_tensor = finding.rule == Rule::kBoundary ||
                             (finding.rule == Rule::kUnwritten && finding.ops.empty()) ||
                             (finding.rule == Rule::kLifetime && finding.ops.size() < 2);

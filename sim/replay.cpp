@@ -25,7 +25,6 @@ constexpr std::size_t kMaxOpenConditions = 6;   ///< Tried both ways; beyond: al
 
 ReplayResult no(std::string reason) { return {.confirmed = false, .reason = std::move(reason)}; }
 
-bool is_race(Rule rule) { return rule == Rule::kWar || rule == Rule::kRaw || rule == Rule::kWaw; }
 bool is_shown_by_a_run(Rule rule) {
   return is_race(rule) || rule == Rule::kWrongVersion || rule == Rule::kUnwritten ||
          rule == Rule::kBoundary || rule == Rule::kDeadlock || rule == Rule::kLifetime;

@@ -12,7 +12,7 @@ struct CertificateOutcome {
   std::string failed;  ///< Why it could not be written.
 };
 
-/// Writes beside `path` and renames. The report must be the happens-before engine's, and no error.
+/// Writes beside `path` and renames. Precondition: the report has no errors.
 CertificateOutcome write_certificate_of(const Report& report, const std::string& path);
 
 }  // namespace memverify

@@ -64,14 +64,16 @@ bool gave_up(const EngineResult& result) {
 
 void decide(Report& report, const EngineChoice& choice, const EngineOptions& options) {
   const Engine* decider = nullptr;
+  bool open = true;
   for (const Engine* engine : choice.engines) {
     EngineResult result = engine->run(report.plan, options);
     const Verdict verdict = result.verdict;
     const bool left_open = verdict == Verdict::kUnknown && gave_up(result);
     report.engines.emplace_back(engine->name, verdict);
-    if (decider == nullptr || (report.verdict == Verdict::kUnknown && !left_open)) {
+    if (decider == nullptr || (open && !left_open)) {
       adopt(std::move(result), *engine, report);
       decider = engine;
+      open = left_open;
     } else if (contradict(verdict, report.verdict)) {
       report.internal_errors.push_back(
           disagreement(report.plan, *decider, report.verdict, *engine, verdict, options));

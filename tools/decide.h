@@ -10,8 +10,8 @@ namespace memverify {
 
 /// Asks the engines about `report.plan` in their order, and fills the verdict, the findings and
 /// `report.engines`. Unless all are to run, the first that leaves nothing for another one to decide
-/// is the last. The result is that of the first engine whose verdict is not *unknown*, else of the
-/// first. Two engines of which one says *safe* and the other *unsafe* are an internal error; then
+/// is the last. The result is that of the first engine that leaves nothing open, else of the first.
+/// Two engines of which one says *safe* and the other *unsafe* are an internal error; then
 /// the plan, made as small as ten seconds allow, is written to `memverify-disagreement.json` in the
 /// working directory.
 void decide(Report& report, const EngineChoice& choice, const EngineOptions& options);

@@ -243,7 +243,7 @@ std::string notes_of(const Plan& plan, const Finding& finding, const std::string
                     counted(finding.bytes.end - finding.bytes.begin, "byte"),
                 style);
   }
-  if (finding.rule <= Rule::kWaw && finding.ops.size() == 2) {
+  if (is_race(finding.rule) && finding.ops.size() == 2) {
     out += order_notes(plan, finding, style);
   }
   if (!finding.also.empty()) out += note("also", also_words(finding), style);

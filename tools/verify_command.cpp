@@ -62,7 +62,7 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       "Say too whether the plan is safe under its stated durations and delays; the verdict "
       "stays that of all runs");
   app.add_option("--certificate", arguments.certificate,
-                 "Writes the proof of the verdict, for memverify check-certificate")
+                 "Write the proof of the verdict, for memverify check-certificate")
       ->type_name("FILE")
       ->take_last();
   add_color_option(app, arguments.color);

@@ -21,28 +21,14 @@ void drop(std::vector<T>& items, Range& range, std::uint32_t k) {
   --range.end;
 }
 
-std::string wait_text(const Plan& plan, const Wait& wait) {
-  switch (wait.kind) {
-    case WaitKind::kEvent:
-      return "event " + quoted(plan.events[wait.event]);
-    case WaitKind::kSemaphore:
-      return "semaphore " + quoted(plan.semaphores[wait.semaphore].name) + " to reach " +
-             plan.formulas.to_string(wait.value);
-    case WaitKind::kPending:
-      return "all but the last " + plan.formulas.to_string(wait.value) + " ops of queue " +
-             quoted(plan.queues[wait.queue].name);
-    case WaitKind::kOutstanding:
-      return "all but " + plan.formulas.to_string(wait.value) + " ops of queue " +
-             quoted(plan.queues[wait.queue].name);
-    case WaitKind::kQueue:
-      return "queue " + quoted(plan.queues[wait.queue].name);
-    case WaitKind::kAll:
-      return "everything before it";
-  }
-  return "";
+/// An event by its name alone: which record it binds to is not what is audited.
+std::string wait_text(const Plan& plan, OpId op, const Wait& wait) {
+  if (wait.kind == WaitKind::kEvent) return "event " + quoted(plan.events[wait.event]);
+  return wait_words(plan, op, wait);
 }
 
-std::string command_text(const Plan& plan, const Op& op) {
+std::string command_text(const Plan& plan, OpId at) {
+  const Op& op = plan.ops[at];
   const std::string id = quoted(op.name);
   if (op.kind == OpKind::kWait) {
     return id + " makes queue " + quoted(plan.queues[op.queue].name) + " wait for event " +
@@ -51,7 +37,7 @@ std::string command_text(const Plan& plan, const Op& op) {
   if (op.kind == OpKind::kHostWait) {
     const auto waits = plan.waits_of(op);
     return id + " makes its thread wait" +
-           (waits.empty() ? "" : " for " + wait_text(plan, waits.front()));
+           (waits.empty() ? "" : " for " + wait_text(plan, at, waits.front()));
   }
   std::vector<std::string> names;
   for (QueueId queue : plan.queues_of(op)) names.push_back(quoted(plan.queues[queue].name));
@@ -188,9 +174,10 @@ std::string describe(const Plan& plan, const Sync& sync) {
     return "depth " + std::to_string(queue.depth.value_or(0)) + " of queue " + quoted(queue.name);
   }
   const Op& op = plan.ops[sync.op];
-  if (sync.kind == SyncKind::kCommand) return command_text(plan, op);
+  if (sync.kind == SyncKind::kCommand) return command_text(plan, sync.op);
   if (sync.kind == SyncKind::kWait) {
-    return quoted(op.name) + " waits for " + wait_text(plan, plan.waits_of(op)[sync.entry]);
+    return quoted(op.name) + " waits for " +
+           wait_text(plan, sync.op, plan.waits_of(op)[sync.entry]);
   }
   const After& after = plan.after_of(op)[sync.entry];
   std::string text = quoted(op.name) + " is after " + quoted(plan.ops[after.op].name);

@@ -269,9 +269,7 @@ bool fill_fault(Model& model, const Finding& finding, cert::Fault& fault) {
     fault.blocked = cert::blocked_set(model, node(0));
     return fault.blocked.size() > 0;
   }
-  const bool is_race =
-      finding.rule == Rule::kWar || finding.rule == Rule::kRaw || finding.rule == Rule::kWaw;
-  if (!is_race || finding.witness.empty() || node(0) == kNoNode || node(1) == kNoNode) return false;
+  if (!is_race(finding.rule) || finding.witness.empty() || node(0) == kNoNode || node(1) == kNoNode) return false;
   fault.nodes = {std::min(node(0), node(1)), std::max(node(0), node(1))};
   for (const Step& step : finding.witness) {
     Node at = model.find(step.op, step.iteration);

@@ -379,6 +379,15 @@ bool Findings::covers(const Findings& other) const {
   });
 }
 
+void finish(EngineResult& result, std::size_t limit, bool stopped) {
+  std::ranges::stable_sort(result.findings, [](const Finding& a, const Finding& b) {
+    return std::pair(a.rule, a.ops) < std::pair(b.rule, b.ops);
+  });
+  result.verdict = verdict_of(result.findings);
+  result.stopped_at_max_findings = stopped || result.findings.size() > limit;
+  if (result.findings.size() > limit) result.findings.resize(limit);  // Errors come first.
+}
+
 EngineResult Findings::take() {
   EngineResult result;
   for (auto& [key, kept] : kept_) {
@@ -394,15 +403,7 @@ EngineResult Findings::take() {
     describe(plan_, finding);
     result.findings.push_back(std::move(finding));
   }
-  std::ranges::stable_sort(result.findings, [](const Finding& a, const Finding& b) {
-    return std::pair(a.rule, a.ops) < std::pair(b.rule, b.ops);
-  });
-  result.verdict = verdict_of(result.findings);
-  if (result.findings.size() > limit_) {  // Errors come first.
-    result.findings.resize(limit_);
-    stopped_ = true;
-  }
-  result.stopped_at_max_findings = stopped_;
+  finish(result, limit_, stopped_);
   return result;
 }
 

@@ -105,4 +105,7 @@ class Findings {
   std::size_t witness_steps_ = 0;
 };
 
+/// Sorts the findings, keeps `limit` of them, and fills the verdict. `stopped`: there may be more.
+void finish(EngineResult& result, std::size_t limit, bool stopped);
+
 }  // namespace memverify

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plan/words.h"
 #include "verify/turns.h"
 
 namespace memverify {
@@ -59,7 +60,6 @@ class HorizonFinder {
   void stop(std::string why) {
     if (result_.obstacle.empty()) result_.obstacle = std::move(why);
   }
-  std::string quoted(std::string_view name) const { return "`" + std::string(name) + "`"; }
 
   bool is_dropped(const Op& op) const {
     if (op.kind == OpKind::kView) return true;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "verify/findings.h"
+
 namespace memverify {
 namespace {
-
-bool is_race(Rule rule) { return rule == Rule::kWar || rule == Rule::kRaw || rule == Rule::kWaw; }
 
 /// MV301 of a pool: a claimed peak that no value of the symbols needs.
 bool is_unused_claim(const Finding& finding) {
@@ -78,15 +78,7 @@ EngineResult MergedFindings::take() {
     if (is_unused_claim(kept.finding) && kept.results.size() != results_) continue;
     result.findings.push_back(std::move(kept.finding));
   }
-  std::ranges::stable_sort(result.findings, [](const Finding& a, const Finding& b) {
-    return std::pair(a.rule, a.ops) < std::pair(b.rule, b.ops);
-  });
-  result.verdict = verdict_of(result.findings);
-  if (result.findings.size() > limit_) {  // Errors come first.
-    result.findings.resize(limit_);
-    stopped_ = true;
-  }
-  result.stopped_at_max_findings = stopped_;
+  finish(result, limit_, stopped_);
   result.stats = stats_;
   return result;
 }

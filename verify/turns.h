@@ -3,8 +3,7 @@
 // Problem: with rings of 7 and of 11 slots the same bytes meet again after 77 iterations, but only
 //   if the rings share bytes at all.
 // Idea: storages whose slots overlap belong together; a turn of a group is the least common
-// multiple
-//   of its numbers of slots.
+//   multiple of its numbers of slots.
 // Cost: O(slots log slots). Tested by tests/unit/verify/loop_test.cpp.
 #pragma once
 

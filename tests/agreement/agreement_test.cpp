@@ -25,11 +25,6 @@ namespace {
 
 constexpr int kShown = 3;  ///< Disagreements after which a campaign ends.
 
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 /// A wait that takes from a semaphore is what happens-before leaves to the others.
 bool consumes(const PlanJson& json) {
   return json.dump().find("\"consume\":true") != std::string::npos;

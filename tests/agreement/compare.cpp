@@ -1,6 +1,7 @@
 #include "tests/agreement/compare.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -11,6 +12,12 @@
 #include "tools/shrink.h"
 
 namespace memverify::testing {
+
+std::uint64_t setting(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
 namespace {
 
 /// True iff a run shows the finding. MV106 and MV112 may hold by the plan's text alone; the run of

@@ -1,6 +1,7 @@
 // tests/agreement/compare.h -- one engine's answer to a plan beside the reference's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -18,6 +19,9 @@ struct Engine {
 };
 
 constexpr ReferenceLimits kLimits{.max_states = 20'000, .max_assignments = 64};
+
+/// A number from the environment, such as MEMVERIFY_AGREEMENT_SEEDS.
+std::uint64_t setting(const char* name, std::uint64_t otherwise);
 
 /// Both answers to one plan.
 struct Comparison {

@@ -4,22 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 
 #include "sim/replay.h"
+#include "tests/agreement/compare.h"
 #include "tests/support/agreement.h"
 #include "tests/support/random_plan.h"
 #include "verify/verify.h"
 
 namespace memverify::testing {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// Plans whose loops are decided, out of the random ones: by seed.
 template <typename Visit>

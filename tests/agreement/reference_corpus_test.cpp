@@ -82,9 +82,10 @@ TEST_P(ReferenceCorpus, AgreesWithTheLabel) {
   const Result<Plan> read = read_plan_file(GetParam().string());
   ASSERT_TRUE(read.ok()) << to_string(read.errors()[0]);
   const Plan& plan = read.value();
-  if (!plan.iterations) GTEST_SKIP() << "the reference executes runs that end";
   const EngineResult result = reference(plan, {});
-  ASSERT_FALSE(refused(result)) << describe(plan, result);
+  // The reference executes runs that end.
+  ASSERT_EQ(refused(result), !plan.iterations) << describe(plan, result);
+  if (refused(result)) return;
   expect_label(plan, result, GetParam());
 }
 
@@ -96,7 +97,9 @@ TEST_P(SolverCorpus, AgreesWithTheLabel) {
   const Plan& plan = read.value();
   const EngineResult result = verify_smt(plan, {});
   if (!plan.iterations && result.verdict == Verdict::kUnknown) {
-    GTEST_SKIP() << "a number of iterations is unrolled";
+    // The solver looks at the first iterations: it finds what goes wrong there, and proves nothing.
+    EXPECT_EQ(expectation(GetParam())["verdict"], "safe");
+    return;
   }
   expect_label(plan, result, GetParam());
   for (const Finding& finding : result.findings) {

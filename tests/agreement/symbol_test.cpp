@@ -2,11 +2,11 @@
 // sizes and offsets are expressions.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "tests/agreement/compare.h"
 #include "tests/support/agreement.h"
 #include "tests/support/describe_result.h"
 #include "tests/support/random_plan.h"
@@ -15,11 +15,6 @@
 
 namespace memverify::testing {
 namespace {
-
-std::uint64_t setting(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// An expression that comes to `value` for some values of the symbols.
 std::string expression(std::int64_t value, Draw& draw, bool two) {

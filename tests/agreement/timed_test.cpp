@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 
 #include "plan/faults.h"
 #include "plan/layout.h"
+#include "tests/agreement/compare.h"
 #include "tests/support/random_plan.h"
 #include "verify/cases.h"
 #include "verify/smt_timed.h"
@@ -65,8 +65,7 @@ bool has_unknown(const Plan& plan) {
 }
 
 TEST(TimedAgreement, SolverAndSimulator) {
-  const char* setting = std::getenv("MEMVERIFY_TIMED_SEEDS");
-  const std::uint64_t seeds = setting == nullptr ? 150 : std::strtoull(setting, nullptr, 10);
+  const std::uint64_t seeds = setting("MEMVERIFY_TIMED_SEEDS", 150);
   std::uint64_t compared = 0;
   std::uint64_t unsafe = 0;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 
 namespace memverify {
 namespace {
@@ -241,6 +242,55 @@ TEST(Expr, AgreesWithATreeWalk) {
     defined += expected ? 1 : 0;
   }
   EXPECT_GT(defined, 5'000);
+}
+
+std::optional<Trend> trend_of(std::string_view text) {
+  ExprPool pool;
+  std::optional<ExprPool::ParseError> error;
+  const Expr expr = pool.parse(text, true, symbol, error);
+  EXPECT_FALSE(error) << text;
+  return pool.trend(expr, kValues);
+}
+
+TEST(Expr, ATrendIsTheLineThatAValueFollowsInTheEnd) {
+  const auto expect = [](std::string_view text, const Trend& line) {
+    const std::optional<Trend> found = trend_of(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(std::tuple(found->value, found->slope, found->from),
+              std::tuple(line.value, line.slope, line.from))
+        << text;
+  };
+  expect("7", {7, 0, 0});
+  expect("2 * iteration + n", {13, 2, 0});
+  expect("max(iteration - 2, 0)", {-2, 1, 2});
+  expect("min(iteration, 5) / 2", {2, 0, 5});
+  expect("max(3 * iteration, iteration + 7)", {0, 3, 4});
+  EXPECT_FALSE(trend_of("iteration % 3"));
+  EXPECT_FALSE(trend_of("iteration * iteration"));
+  EXPECT_FALSE(trend_of("iteration * 4611686018427387904 * 4"));
+}
+
+TEST(Expr, AValueKeepsToItsTrend) {
+  std::mt19937 random(20240612);
+  int lines = 0;
+  for (int k = 0; k < 5'000; ++k) {
+    const std::string text = text_of(*random_tree(random, 4));
+    ExprPool pool;
+    std::optional<ExprPool::ParseError> error;
+    const Expr expr = pool.parse(text, true, symbol, error);
+    if (error) continue;
+    const std::optional<Trend> line = pool.trend(expr, kValues);
+    if (!line || line->from > 1'000'000) continue;
+    lines += line->slope != 0 ? 1 : 0;
+    Valuation there = kValues;
+    for (std::int64_t i = line->from; i < line->from + 20; ++i) {
+      there.iteration = i;
+      const std::optional<std::int64_t> value = pool.eval(expr, there);
+      if (!value) continue;
+      ASSERT_EQ(*value, line->value + line->slope * i) << text << " at " << i;
+    }
+  }
+  EXPECT_GT(lines, 200);
 }
 
 }  // namespace

@@ -78,6 +78,12 @@ TEST_F(Decide, NobodyElseIsAskedAboutAnUnknownOp) {
   EXPECT_EQ(report.engines.size(), 1U);
 }
 
+TEST_F(Decide, OfTwoThatLeaveNothingOpenTheFirstOneSpeaks) {
+  constexpr Engine kOther{.name = "other", .help = "", .run = unknown_op};
+  const Report report = decided({.engines = {&kStopsAtAnOp, &kOther}, .all = true});
+  EXPECT_EQ(report.decided_by, "stops-at-an-op");
+}
+
 TEST_F(Decide, WhereAllGiveUpTheFirstOneSaysWhy) {
   const Report report = decided({.engines = {&kGivesUp, &kGivesUp}});
   EXPECT_EQ(report.verdict, Verdict::kUnknown);
