@@ -10,7 +10,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMaxErrors = 1000;
+constexpr std::size_t kMostErrors = 1000;
 
 constexpr std::array<std::string_view, kNameKinds> kKindNames = {
     "symbol", "condition", "pool",    "queue",  "thread",
@@ -55,13 +55,13 @@ std::string unknown_word(std::string_view what, std::string_view word,
 PlanBuilder::Impl::Impl() { thread("main"); }
 
 void PlanBuilder::Impl::fail(std::string_view id, std::string message, std::string pointer) {
-  if (errors.size() >= kMaxErrors) return;
+  if (errors.size() >= kMostErrors) return;
   errors.push_back(
       {.id = std::string(id), .message = std::move(message), .pointer = std::move(pointer)});
 }
 
 void PlanBuilder::Impl::unknown_name(NameKind kind, StringId name, std::string pointer) {
-  if (errors.size() >= kMaxErrors) return;
+  if (errors.size() >= kMostErrors) return;
   const std::string_view text = names.text(name);
   const std::string kind_name(memverify::name(kind));
   std::string message = "no " + kind_name + " has the id " + quoted(text);

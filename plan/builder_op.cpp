@@ -18,7 +18,7 @@ struct KindRules {
 };
 
 // In the order of OpKind.
-constexpr std::array<KindRules, 9> kRules = {{
+constexpr std::array<KindRules, 9> kKindRules = {{
     // word      queue  event  storage for    queues aliases accesses sync
     {"op", true, false, false, false, false, true, true, true},
     {"view", false, false, false, false, false, true, false, false},
@@ -33,9 +33,9 @@ constexpr std::array<KindRules, 9> kRules = {{
 
 std::optional<OpKind> parse_kind(std::string_view word) {
   if (word.empty()) return OpKind::kOp;
-  const auto found = std::ranges::find(kRules, word, &KindRules::word);
-  if (found == kRules.end()) return std::nullopt;
-  return static_cast<OpKind>(found - kRules.begin());
+  const auto found = std::ranges::find(kKindRules, word, &KindRules::word);
+  if (found == kKindRules.end()) return std::nullopt;
+  return static_cast<OpKind>(found - kKindRules.begin());
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ class PlanBuilder::Impl::OpAdder {
     const std::optional<OpKind> kind = parse_kind(spec_.kind);
     if (kind) {
       op_.kind = *kind;
-      check_fields(kRules[static_cast<std::size_t>(*kind)]);
+      check_fields(kKindRules[static_cast<std::size_t>(*kind)]);
     } else {
       unknown_kind();
     }
@@ -85,7 +85,7 @@ class PlanBuilder::Impl::OpAdder {
 
   void unknown_kind() {
     std::vector<std::string_view> words;
-    for (const KindRules& rules : kRules) words.push_back(rules.word);
+    for (const KindRules& rules : kKindRules) words.push_back(rules.word);
     fail("op.kind", unknown_word("kind", spec_.kind, words), "kind");
   }
 

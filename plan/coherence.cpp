@@ -9,7 +9,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kNamesInMessage = 8;
+constexpr std::size_t kNamesOfCycle = 8;
 
 // True iff the access leaves a version that a read can name: what a clobber leaves is of no use, an
 // accumulate only adds to one, and an unknown op writes everything it lists.
@@ -52,10 +52,10 @@ void PlanBuilder::Impl::find_roots() {
 
 void PlanBuilder::Impl::report_cycle(const std::vector<TensorId>& cycle) {
   std::string chain;
-  for (std::size_t i = 0; i < std::min(cycle.size(), kNamesInMessage); ++i) {
+  for (std::size_t i = 0; i < std::min(cycle.size(), kNamesOfCycle); ++i) {
     chain += quoted(plan.tensors[cycle[i]].name) + " -> ";
   }
-  if (cycle.size() > kNamesInMessage) chain += "… -> ";
+  if (cycle.size() > kNamesOfCycle) chain += "… -> ";
   fail("view.cycle",
        "views that are views of each other: " + chain + quoted(plan.tensors[cycle.front()].name),
        json_pointer({"tensors", index(*std::ranges::min_element(cycle)), "view_of"}));

@@ -9,7 +9,7 @@ namespace memverify {
 namespace {
 
 constexpr std::int64_t kMaxRuns = std::int64_t{1} << 20;
-constexpr std::size_t kMaxErrors = 100;
+constexpr std::size_t kMostNamingErrors = 100;
 
 /// The writes of `op` to the family of `root`, all in the same instance.
 std::vector<Region> writes_of(const Plan& plan, const Layout& layout, const Op& op, TensorId root) {
@@ -78,7 +78,7 @@ class Search {
   template <typename Pointer>
   void check(OpId from, TensorId tensor, const Region& read, Pointer pointer) {
     const Op& op = plan_.ops[from];
-    if (errors_.size() >= kMaxErrors || read.empty()) return;
+    if (errors_.size() >= kMostNamingErrors || read.empty()) return;
     if (op.kind == OpKind::kUnknown && op.accesses.empty()) return;
     const ByteRange left =
         first_outside(read, writes_of(plan_, layout_, op, plan_.tensors[tensor].root));

@@ -9,8 +9,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::uint32_t kLookBack = 100'000;  ///< Ops; bounds the cost of one message.
-constexpr std::size_t kMostGates = 4;         ///< Named in one message.
+constexpr std::size_t kMostGates = 4;  ///< Named in one message.
 
 bool on_queue(const Plan& plan, const Op& op, QueueId queue) {
   if (queue == kNone<QueueId>) return false;

@@ -162,6 +162,9 @@ enum class OpKind : std::uint8_t {
   kOp, kView, kRecord, kWait, kBarrier, kHostWait, kAlloc, kFree, kUnknown
 };
 
+/// Whether `pending`, `outstanding` and `depth` count it.
+constexpr bool is_counted(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
+
 enum class Runs : std::uint8_t { kAlways, kFirst, kLast };
 
 struct SourceLocation {

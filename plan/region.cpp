@@ -10,10 +10,10 @@ namespace memverify {
 namespace {
 
 constexpr std::int64_t kReserved = 1'000'000;  ///< Runs, at most, that memory is set aside for.
-constexpr Int128 kMin = std::numeric_limits<std::int64_t>::min();
-constexpr Int128 kMax = std::numeric_limits<std::int64_t>::max();
+constexpr Int128 kMinCoordinate = std::numeric_limits<std::int64_t>::min();
+constexpr Int128 kMaxCoordinate = std::numeric_limits<std::int64_t>::max();
 
-bool fits(Int128 value) { return kMin <= value && value <= kMax; }
+bool fits(Int128 value) { return kMinCoordinate <= value && value <= kMaxCoordinate; }
 
 std::int64_t narrow(Int128 value) {
   assert(fits(value));

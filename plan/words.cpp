@@ -5,8 +5,6 @@
 namespace memverify {
 namespace {
 
-constexpr std::uint32_t kLookBack = 100'000;  ///< Ops; bounds the cost of one message.
-
 bool fires(const Plan& plan, const Op& op, EventId event) {
   if (op.kind == OpKind::kRecord && op.event == event) return true;
   return std::ranges::any_of(plan.signals_of(op),

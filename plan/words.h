@@ -11,6 +11,9 @@
 
 namespace memverify {
 
+/// Ops that a message looks at before it does without; bounds its cost.
+inline constexpr std::uint32_t kLookBack = 100'000;
+
 /// A name between backquotes, with control characters as \xNN (names come from the user's file and
 /// end up on terminals).
 std::string quoted(std::string_view name);

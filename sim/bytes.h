@@ -21,6 +21,9 @@ namespace memverify::sim {
 
 using CellId = std::uint32_t;
 
+/// Of cells and accesses, needs and checks: what a search may prepare.
+inline constexpr std::uint64_t kMaxIncidences = 50'000'000;
+
 /// An input or constant of a family that has its value in a slot of its storage at the start.
 struct InitialValue {
   TensorId root = kNone<TensorId>;

@@ -23,8 +23,8 @@ namespace memverify::sim {
 namespace {
 
 using L = Lanes<8>;
-constexpr std::uint64_t kCheckClockEvery = 1 << 16;  ///< States.
-constexpr std::uint64_t kWorthThreads = 1 << 18;     ///< Combinations.
+constexpr std::uint64_t kGridChecksClockEvery = 1 << 16;  ///< States.
+constexpr std::uint64_t kGridWorthThreads = 1 << 18;      ///< Combinations.
 
 /// Combinations of digits, or 0 when they are more than `limit`.
 std::uint64_t combinations(std::span<const Digit> last, std::uint64_t limit) {
@@ -151,7 +151,7 @@ class Worker {
   }
 
   bool may_go_on() {
-    if (search.states % kCheckClockEvery == 0 && budget_.is_late()) grid_.is_late = true;
+    if (search.states % kGridChecksClockEvery == 0 && budget_.is_late()) grid_.is_late = true;
     if (left_ == 0) search.stopped = "states";
     if (left_ == 0 || grid_.is_late.load(std::memory_order_relaxed)) return false;
     --left_;
@@ -235,7 +235,7 @@ template <std::size_t W>
 class WaveSearch {
  public:
   WaveSearch(const Model& model, Budget& budget) : grid_(model), budget_(budget) {
-    const bool is_large = grid_.map.size() * 64 >= kWorthThreads;
+    const bool is_large = grid_.map.size() * 64 >= kGridWorthThreads;
     const std::size_t cores = is_large ? budget.threads : 1;
     while (workers_.size() < cores) workers_.emplace_back(grid_, budget);
     grid_.map[0] = 1;

@@ -53,9 +53,9 @@ struct Problem {
 
 /// One core with its share of a layer and of the next one. `K` as of KeySet.
 template <unsigned Bits, std::size_t K>
-class Worker {
+class LayerWorker {
  public:
-  explicit Worker(Problem<Bits>& problem)
+  explicit LayerWorker(Problem<Bits>& problem)
       : layer(problem.words, problem.data),
         next(problem.words, problem.data),
         problem_(problem),
@@ -231,17 +231,17 @@ class LayerSearch {
     for (collect(); search_.stopped.empty() && size_ > 0; collect()) {
       const bool is_plenty = budget_.states > size_;
       if (size_ >= kWorthThreads && is_plenty && workers_.size() < budget_.threads) share_out();
-      for (Worker<Bits, K>& worker : workers_) {
+      for (LayerWorker<Bits, K>& worker : workers_) {
         std::swap(worker.layer, worker.next);
         worker.next.clear();
       }
       // With less left than the layer holds, one core after the other stops at the very state.
       const std::size_t cores = size_ >= kWorthThreads && is_plenty ? workers_.size() : 1;
-      each_worker(cores, [&](Worker<Bits, K>& worker) {
+      each_worker(cores, [&](LayerWorker<Bits, K>& worker) {
         worker.visit_layer();
         if (cores == 1) take(worker);
       });
-      each_worker(cores, [this](Worker<Bits, K>& worker) { gather(worker); });
+      each_worker(cores, [this](LayerWorker<Bits, K>& worker) { gather(worker); });
     }
     return std::move(search_);
   }
@@ -255,10 +255,10 @@ class LayerSearch {
   }
 
   /// Takes in what the others have found for `worker`.
-  void gather(Worker<Bits, K>& worker) {
+  void gather(LayerWorker<Bits, K>& worker) {
     if (workers_.size() == 1) return;
     const auto own = static_cast<std::size_t>(&worker - workers_.data());
-    for (Worker<Bits, K>& other : workers_) {
+    for (LayerWorker<Bits, K>& other : workers_) {
       const std::vector<std::uint64_t>& keys = other.outbox[own];
       for (std::size_t at = 0; at < keys.size(); at += problem_.words + problem_.data) {
         worker.receive(&keys[at]);
@@ -269,7 +269,7 @@ class LayerSearch {
   /// What the workers saw in the layer that has just been visited.
   void collect() {
     size_ = 0;
-    for (Worker<Bits, K>& worker : workers_) {
+    for (LayerWorker<Bits, K>& worker : workers_) {
       take(worker);
       for (auto& keys : worker.outbox) keys.clear();
       size_ += worker.next.size();
@@ -281,7 +281,7 @@ class LayerSearch {
     if (budget_.tick) budget_.tick(search_.states);
   }
 
-  void take(Worker<Bits, K>& worker) {
+  void take(LayerWorker<Bits, K>& worker) {
     budget_.states -= worker.search.states;
     search_.take(std::exchange(worker.search, {}));
   }
@@ -291,7 +291,7 @@ class LayerSearch {
     KeySet<K> all = std::move(workers_[0].next);
     workers_.clear();
     while (workers_.size() < budget_.threads) workers_.emplace_back(problem_);
-    for (Worker<Bits, K>& worker : workers_) worker.outbox.resize(workers_.size());
+    for (LayerWorker<Bits, K>& worker : workers_) worker.outbox.resize(workers_.size());
     for (std::size_t place = 0; place < all.capacity(); ++place) {
       if (const std::uint64_t* key = all.at(place)) {
         workers_[all.share(key, workers_.size())].receive(key);
@@ -301,7 +301,7 @@ class LayerSearch {
 
   Problem<Bits> problem_;
   Budget& budget_;
-  std::vector<Worker<Bits, K>> workers_;
+  std::vector<LayerWorker<Bits, K>> workers_;
   std::size_t size_ = 0;  ///< States in the next layer.
   Search search_;
 };

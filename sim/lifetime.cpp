@@ -7,9 +7,9 @@
 namespace memverify::sim {
 namespace {
 
-class Finder {
+class LifetimeFinder {
  public:
-  Finder(const Setting& setting, const ByteMap& map)
+  LifetimeFinder(const Setting& setting, const ByteMap& map)
       : plan_(setting.plan), layout_(setting.layout), program_(setting.program), map_(map) {
     allocated_.resize(plan_.storages.size(), 0);
     freed_.resize(plan_.storages.size(), 0);
@@ -141,7 +141,7 @@ std::span<const LifetimeCheck> checks_of(const Lifetimes& lifetimes, CommandId c
 }
 
 Lifetimes find_lifetimes(const Setting& setting, const ByteMap& map) {
-  return Finder(setting, map).find();
+  return LifetimeFinder(setting, map).find();
 }
 
 }  // namespace memverify::sim

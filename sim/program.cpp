@@ -26,8 +26,6 @@ bool excluded(const Case& settled, const Op& op, std::int64_t iteration) {
          (op.runs == Runs::kLast && iteration != settled.iterations - 1);
 }
 
-bool counts_as_op(const Op& op) { return op.kind == OpKind::kOp || op.kind == OpKind::kUnknown; }
-
 /// Walks the commands once in program order, knowing of each queue, thread and event what came
 /// last.
 class Builder {
@@ -150,7 +148,7 @@ class Builder {
   /// [S-15], [S-19], [S-26], [S-27].
   void need_thread(const Op& op) {
     Thread& thread = threads_[op.thread];
-    if (op.queue != kNone<QueueId> && plan_.queues[op.queue].depth && counts_as_op(op)) {
+    if (op.queue != kNone<QueueId> && plan_.queues[op.queue].depth && is_counted(op.kind)) {
       const std::uint32_t before = length(ops_of(op.queue));
       const std::int64_t least = std::int64_t{before} + 1 - *plan_.queues[op.queue].depth;
       if (least > 0) {
@@ -263,7 +261,7 @@ class Builder {
       last_[queue] = c;
       if (op.kind == OpKind::kWait || op.kind == OpKind::kBarrier) fence_[queue] = c;
       program_.sequences[commands_of(queue)].push_back(c);
-      if (counts_as_op(op)) program_.sequences[ops_of(queue)].push_back(c);
+      if (is_counted(op.kind)) program_.sequences[ops_of(queue)].push_back(c);
       blocks |= plan_.queues[queue].order == QueueOrder::kHost;
     };
     if (op.queue != kNone<QueueId>) enter(op.queue);

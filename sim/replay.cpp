@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRuns = 50'000'000;  ///< Of bytes, times accesses.
 constexpr std::int64_t kMaxCommands = 50'000'000;
-constexpr std::size_t kMaxOpenConditions = 6;   ///< Tried both ways; beyond: all or none.
+constexpr std::size_t kMaxOpenConditions = 6;  ///< Tried both ways; beyond: all or none.
 
 ReplayResult no(std::string reason) { return {.confirmed = false, .reason = std::move(reason)}; }
 
@@ -238,7 +238,7 @@ class Attempt {
   bool shown_ = false;
 };
 
-Valuation symbols_of(const Plan& plan, const Finding& finding) {
+Valuation values_of_symbols(const Plan& plan, const Finding& finding) {
   Valuation valuation;
   for (const Symbol& symbol : plan.symbols) valuation.symbols.push_back(least_value(symbol));
   for (const SymbolValue& given : finding.symbols) {
@@ -326,7 +326,7 @@ ReplayResult replay_with(const Plan& plan, const Finding& finding, const Layout&
 
 ReplayResult replay(const Plan& plan, const Finding& finding) {
   if (!sim::is_shown_by_a_run(finding.rule)) return sim::no("no run shows this rule");
-  sim::Case settled{.symbols = sim::symbols_of(plan, finding)};
+  sim::Case settled{.symbols = sim::values_of_symbols(plan, finding)};
   const auto layout = Layout::make(plan, settled.symbols);
   if (!layout.ok()) return sim::no(layout.errors().front().message);
 

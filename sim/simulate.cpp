@@ -18,7 +18,6 @@ namespace memverify {
 namespace sim {
 namespace {
 
-constexpr std::uint64_t kMaxIncidences = 50'000'000;  ///< Of cells and accesses, needs, checks.
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::uint64_t kMaxGridBytes = std::uint64_t{1} << 26;
 

@@ -15,7 +15,6 @@ namespace memverify {
 namespace sim {
 namespace {
 
-constexpr std::uint64_t kMaxIncidences = 50'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 using Ticks = std::vector<std::int64_t>;

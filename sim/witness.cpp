@@ -29,10 +29,10 @@ std::vector<StepId> greedy_run(const Model& model, const State& bound, State& st
 }
 
 /// Depth first among the states below a goal, each visited once.
-class Finder {
+class RunFinder {
  public:
-  Finder(const Model& model, const State& goal, const VersionModel* versions,
-         std::span<const std::uint64_t> values)
+  RunFinder(const Model& model, const State& goal, const VersionModel* versions,
+            std::span<const std::uint64_t> values)
       : model_(model),
         goal_(goal),
         versions_(versions),
@@ -110,7 +110,7 @@ std::optional<State> least_box(const Model& model, const State& bound, StepId st
 
 std::vector<StepId> run_to(const Model& model, const State& state, const VersionModel* versions,
                            std::span<const std::uint64_t> values) {
-  if (model.consumes) return Finder(model, state, versions, values).find();
+  if (model.consumes) return RunFinder(model, state, versions, values).find();
   State end;
   return greedy_run(model, state, end);
 }

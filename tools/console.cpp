@@ -2,11 +2,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 namespace memverify {
+
+std::size_t columns_of(std::string_view utf8) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      utf8, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
 
 Style Style::of(ColorMode mode, std::FILE* stream) {
   if (mode != ColorMode::kAuto) return Style(mode == ColorMode::kAlways);

@@ -9,6 +9,9 @@
 
 namespace memverify {
 
+/// Columns a text takes on a terminal, near enough: code points.
+std::size_t columns_of(std::string_view utf8);
+
 enum class ColorMode { kAuto, kAlways, kNever };
 
 /// Marks pieces of text for a terminal; plain text when colours are off.

@@ -78,11 +78,6 @@ void add_excerpt(InputError& error, std::string_view rest) {
   error.after = after.substr(0, length);
 }
 
-/// Columns a text takes on a terminal, near enough: code points.
-std::size_t width(std::string_view text) {
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues_code_point));
-}
-
 std::string clean(std::string text) {
   std::ranges::replace(text, '\t', ' ');
   return printable(text);
@@ -94,7 +89,7 @@ std::string excerpt_lines(const InputError& error, const Style& style) {
   const std::string before = (error.cut ? "…" : "") + clean(error.before);
   return margin + " " + style.frame("|") + "\n" + style.frame(number + " |") + " " + before +
          clean(error.after) + "\n" + margin + " " + style.frame("|") + " " +
-         std::string(width(before), ' ') + style.error("^") + "\n";
+         std::string(columns_of(before), ' ') + style.error("^") + "\n";
 }
 
 }  // namespace

@@ -4,17 +4,12 @@
 #include <vector>
 
 #include "plan/words.h"
+#include "tools/console.h"
 
 namespace memverify {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-
-/// Code points, near enough to columns on a terminal.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 /// Rows indented by two, columns left-aligned and two blanks apart, nothing after the last.
 std::string table(const Rows& rows) {
@@ -22,7 +17,7 @@ std::string table(const Rows& rows) {
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      widths[i] = std::max(widths[i], width(row[i]));
+      widths[i] = std::max(widths[i], columns_of(row[i]));
     }
   }
   std::string out;
@@ -30,7 +25,7 @@ std::string table(const Rows& rows) {
     std::string line = " ";
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += " " + row[i];
-      if (i + 1 < row.size()) line.append(widths[i] - width(row[i]) + 1, ' ');
+      if (i + 1 < row.size()) line.append(widths[i] - columns_of(row[i]) + 1, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
-bool is_counted(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
+bool counts_for_queue(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
 
 }  // namespace
 
@@ -50,7 +50,7 @@ class ModelMaker {
         const Op& op = plan_.ops[id];
         NodeInfo node{.op = id, .iteration = iteration};
         if (!runs(op, iteration, node.passed)) continue;
-        if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
+        if (op.queue != kNone<QueueId> && counts_for_queue(op.kind)) {
           std::int64_t& before = submitted[index(op.queue)];
           const auto depth = plan_.queues[op.queue].depth;
           if (depth && before >= *depth) push(node, Role::kGate);
@@ -220,7 +220,7 @@ class ModelMaker {
         node.at = enter(op.queue, id);
       }
       m_.commands_[index(op.queue)].push_back(completion(id));
-      if (is_counted(op.kind)) m_.ops_[index(op.queue)].push_back(id);
+      if (counts_for_queue(op.kind)) m_.ops_[index(op.queue)].push_back(id);
       if (op.kind == OpKind::kWait) fence_[index(op.queue)] = id;
       if (plan_.queues[op.queue].order == QueueOrder::kHost) blocker = id;
     }

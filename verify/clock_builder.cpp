@@ -15,8 +15,6 @@ bool has_completion_to_track(OpKind kind) {
 /// Of order statistics, some seconds of them.
 constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 26;
 
-bool is_counted_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
-
 }  // namespace
 
 ClockBuilder::ClockBuilder(Order& order, const Walk& walk)
@@ -129,8 +127,8 @@ void ClockBuilder::choose_chain(Cmd cmd, const Instance& instance) {
   const OpKind kind = plan_.ops[instance.op].kind;
   if (!has_completion_to_track(kind)) return;
   Chains& chains = order_.chains_;
-  const std::uint32_t op_end = is_counted_op(kind) ? instance.op_index + 1 : Chains::kNeverJoined;
-  const bool is_op = is_counted_op(kind);
+  const std::uint32_t op_end = is_counted(kind) ? instance.op_index + 1 : Chains::kNeverJoined;
+  const bool is_op = is_counted(kind);
   std::uint32_t chain = kNoChain;
 
   const std::uint32_t row = now_.start_row[cmd];
@@ -258,7 +256,7 @@ void ClockBuilder::join_prefix(const Prefix& prefix) {
     for (std::uint32_t k = joined.count; k < prefix.count; ++k) {
       const Instance& member = program_.instances[members[k]];
       Stamp stamp = stamp_of(members[k]);
-      if (member.queue == prefix.queue && is_counted_op(plan_.ops[member.op].kind)) {
+      if (member.queue == prefix.queue && is_counted(plan_.ops[member.op].kind)) {
         ops = std::max(ops, member.op_index + 1);  // The prefix itself says that it has completed.
         stamp.chain = kNoChain;
       }

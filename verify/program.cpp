@@ -17,8 +17,6 @@ Cmd Program::find(OpId op, std::int64_t iteration) const {
 
 namespace {
 
-bool is_counted_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
-
 /// How the signals of one semaphore can be reasoned about without thresholds.
 struct SemaphoreIndex {
   bool one_queue = false;  ///< All signals come from one queue that completes in order.
@@ -85,7 +83,7 @@ class ProgramMaker {
         if (what == Fate::kDropped) continue;
         Instance instance{
             .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
-        if (op.queue != kNone<QueueId> && is_counted_op(op.kind)) {
+        if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
           const std::optional<std::int64_t> depth = plan_.queues[op.queue].depth;
           std::uint32_t& count = submitted[index(op.queue)];
           if (depth && *depth <= count) {
@@ -354,7 +352,7 @@ class ProgramMaker {
       instance.op_index = static_cast<std::uint32_t>(ops.size());
       instance.fence_before = fence_[index(op.queue)];
       commands.push_back(cmd);
-      if (is_counted_op(op.kind)) ops.push_back(cmd);
+      if (is_counted(op.kind)) ops.push_back(cmd);
       if (op.kind == OpKind::kWait) fence_[index(op.queue)] = cmd;
       if (plan_.queues[op.queue].order == QueueOrder::kHost) blocker = cmd;
     }

@@ -9,10 +9,10 @@ namespace {
 bool counts_as_op(OpKind kind) { return kind == OpKind::kOp || kind == OpKind::kUnknown; }
 bool is_fence(OpKind kind) { return kind == OpKind::kWait || kind == OpKind::kBarrier; }
 
-class Maker {
+class ProgramMaker {
  public:
-  Maker(const Plan& plan, const Layout& layout, std::uint32_t iterations, bool reaches_end,
-        Terms& terms)
+  ProgramMaker(const Plan& plan, const Layout& layout, std::uint32_t iterations, bool reaches_end,
+               Terms& terms)
       : plan_(plan), layout_(layout), terms_(terms) {
     result_.listed.plan = &plan;
     result_.listed.layout = &layout;
@@ -399,7 +399,7 @@ class Maker {
 
 Program make_program(const Plan& plan, const Layout& layout, std::uint32_t iterations,
                      bool reaches_end, Terms& terms) {
-  return Maker(plan, layout, iterations, reaches_end, terms).make();
+  return ProgramMaker(plan, layout, iterations, reaches_end, terms).make();
 }
 
 }  // namespace memverify::smt

@@ -9,9 +9,10 @@
 namespace memverify::smt {
 namespace {
 
-class Maker {
+class QuestionMaker {
  public:
-  Maker(const Program& program, Order& order, Bytes& bytes, Terms& terms, const Ticks* ticks)
+  QuestionMaker(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+                const Ticks* ticks)
       : program_(program), order_(order), bytes_(bytes), terms_(terms), ticks_(ticks) {}
 
   Questions make() {
@@ -368,7 +369,7 @@ class Maker {
 
 Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms,
                          const Ticks* ticks) {
-  return Maker(program, order, bytes, terms, ticks).make();
+  return QuestionMaker(program, order, bytes, terms, ticks).make();
 }
 
 }  // namespace memverify::smt

@@ -14,7 +14,7 @@ namespace memverify {
 namespace smt {
 namespace {
 
-constexpr std::size_t kMaxRuns = std::size_t{1} << 20;
+constexpr std::size_t kMostRuns = std::size_t{1} << 20;
 constexpr int kMaxLess = 40;  ///< Questions for a run with less lateness.
 
 class TimedEncoding {
@@ -33,7 +33,7 @@ class TimedEncoding {
   std::string make() {
     if (program_.bad_value) return "a semaphore's value is negative or passes 64 bits";
     order_.emplace(program_, solver_, Shortcuts::kKnownOrder);
-    bytes_ = Bytes::make(program_, terms_, kMaxRuns);
+    bytes_ = Bytes::make(program_, terms_, kMostRuns);
     if (!bytes_) return "the strided tensors have too many contiguous runs of bytes";
     make_knobs();
     make_ticks();

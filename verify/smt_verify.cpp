@@ -177,9 +177,9 @@ Unrolled unroll(const Plan& plan, const SmtOptions& options) {
   return result;
 }
 
-class Verifier {
+class SmtVerifier {
  public:
-  Verifier(const Plan& plan, const SmtOptions& options)
+  SmtVerifier(const Plan& plan, const SmtOptions& options)
       : plan_(plan), options_(options), findings_(plan, options.max_findings), symbols_(plan) {}
 
   EngineResult run() {
@@ -284,7 +284,7 @@ class Verifier {
 }  // namespace
 
 EngineResult verify_smt(const Plan& plan, const SmtOptions& options) {
-  return Verifier(plan, options).run();
+  return SmtVerifier(plan, options).run();
 }
 
 Result<std::string> dump_smt2(const Plan& plan, const SmtOptions& options) {

@@ -9,7 +9,6 @@
 namespace memverify {
 namespace {
 
-constexpr Wide kGreatest = std::numeric_limits<std::int64_t>::max();
 constexpr Wide kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr Wide kFar = Wide{1} << 62;
 constexpr std::size_t kPinnedNamed = 3;

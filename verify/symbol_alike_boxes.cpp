@@ -8,7 +8,6 @@
 namespace memverify {
 namespace {
 
-constexpr Wide kGreatest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostRuns = 4096;  ///< Of one strided tensor whose shape is fixed.
 
 }  // namespace

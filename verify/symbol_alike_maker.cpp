@@ -7,11 +7,7 @@
 #include <numeric>
 
 namespace memverify {
-namespace {
-
-constexpr Wide kGreatest = std::numeric_limits<std::int64_t>::max();
-
-}  // namespace
+namespace {}  // namespace
 
 AlikeMaker::AlikeMaker(SymbolicPlan& symbolic)
     : s_(symbolic), plan_(symbolic.plan_), polys_(symbolic.polys_) {}

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kMostNested = 300;  ///< Regions of a cluster that are compared pairwise.
 
-Wide floor_div(Wide a, Wide b) {
-  const Wide quotient = a / b;
-  return a % b < 0 ? quotient - 1 : quotient;
-}
-
 }  // namespace
 
 void AlikeMaker::add_placed(PoolId pool, Poly low, Poly high, const SymbolicBox* box) {

@@ -23,11 +23,6 @@ std::optional<Wide> product(std::optional<Wide> a, std::optional<Wide> b) {
   return result;
 }
 
-Wide floor_div(Wide a, Wide b) {
-  const Wide quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
 Wide gcd(Wide a, Wide b) {
   while (b != 0) a = std::exchange(b, a % b);
   return a < 0 ? -a : a;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -27,6 +28,14 @@
 namespace memverify {
 
 __extension__ typedef __int128 Wide;
+
+inline constexpr Wide kGreatest = std::numeric_limits<std::int64_t>::max();  ///< Of an address.
+
+/// Rounds towards minus infinity. Precondition: b != 0.
+inline Wide floor_div(Wide a, Wide b) {
+  const Wide quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
 
 using AtomId = std::uint32_t;
 

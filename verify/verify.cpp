@@ -27,7 +27,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMaxRuns = std::size_t{1} << 25;
+constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
 constexpr std::size_t kLargeProgram = 50'000;  ///< Instances that are worth a second thread.
 
@@ -48,7 +48,8 @@ class Verifier {
     }
     if (consumes_) {
       findings_.add_not_proven(
-          "Waits of several queues take from one semaphore (\"consume\"): which wait gets which signal "
+          "Waits of several queues take from one semaphore (\"consume\"): which wait gets which "
+          "signal "
           "is a choice of the run, and clocks alone do not decide that.",
           "ask `--engine sim`, which executes every run, or use a timeline semaphore");
     }
@@ -217,7 +218,7 @@ class Verifier {
     // Bytes and order know nothing of each other: large programs find both at once.
     const bool large = program.instances.size() >= kLargeProgram;
     auto regions = std::async(large ? std::launch::async : std::launch::deferred,
-                              [&] { return Footprints::make(program, kMaxRuns); });
+                              [&] { return Footprints::make(program, kMaxHbRuns); });
     const Walk run = walk(program);
     const Order order(program, run);
     const std::optional<Footprints> footprints = regions.get();
@@ -230,7 +231,7 @@ class Verifier {
       return;
     }
     if (!footprints) {
-      findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
+      findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxHbRuns) +
                                   " contiguous runs of bytes, the limit.",
                               "describe large strided tensors by contiguous ones");
       return;

@@ -9,10 +9,6 @@
 namespace memverify::testing {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 class CliCertificate : public ::testing::Test {
  protected:
   void SetUp() override {

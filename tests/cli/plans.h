@@ -1,9 +1,13 @@
-// tests/cli/plans.h -- one small plan for each verdict.
+// tests/cli/plans.h -- one small plan for each verdict, and what is asked of the output.
 #pragma once
 
 #include <string>
 
 namespace memverify::testing {
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 inline std::string two_op_plan(const std::string& name, const std::string& second_op) {
   return R"({

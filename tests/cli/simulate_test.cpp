@@ -12,10 +12,6 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A condition, a symbol and a late queue.
 std::string open_plan() {
   return R"({

@@ -12,10 +12,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(CliUsage, NoArgumentsIsAUsageError) {
   const Outcome run = Sandbox().run({});
   EXPECT_EQ(run.exit_code, 2);

@@ -12,10 +12,6 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string last_line(const std::string& text) {
   if (text.empty() || text.back() != '\n') return "(no end of line)";
   const std::size_t before = text.rfind('\n', text.size() - 2);

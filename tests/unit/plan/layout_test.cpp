@@ -9,7 +9,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::int64_t kMax = INT64_MAX;
+constexpr std::int64_t kHuge = INT64_MAX;
 
 // A plan of one pool, one storage "s" with the slots and some tensors.
 class LayoutTest : public testing::Test {
@@ -124,7 +124,8 @@ TEST_F(LayoutTest, PacksTwoFourBitElementsIntoAByte) {
 
 TEST_F(LayoutTest, HasNoBytesWhereThereAreNoElements) {
   storage({0}, 64);
-  builder_.add_tensor({.name = "huge", .storage = "s", .dtype = "f32", .shape = {{kMax, kMax, 0}}});
+  builder_.add_tensor(
+      {.name = "huge", .storage = "s", .dtype = "f32", .shape = {{kHuge, kHuge, 0}}});
   builder_.add_tensor(
       {.name = "strided", .storage = "s", .dtype = "f32", .shape = {{0, 4}}, .strides = {{1, 7}}});
   const Layout made = layout();
@@ -140,7 +141,7 @@ TEST_F(LayoutTest, ClipsAnAccessToItsPartFromElementZero) {
                    .reads = {{.tensor = "x", .offset = 4, .bytes = 8},
                              {.tensor = "x", .offset = 30},
                              {.tensor = "x", .bytes = 100},
-                             {.tensor = "x", .offset = kMax, .bytes = kMax},
+                             {.tensor = "x", .offset = kHuge, .bytes = kHuge},
                              {.tensor = "x"}}});
   const Layout made = layout();
   const auto region = [&](std::size_t i) {
@@ -170,7 +171,7 @@ TEST_F(LayoutTest, GivesTheBytesOfAPoolThatAClobberNames) {
   EXPECT_EQ(region(1).hull(), (ByteRange{4000, 4096}));
   EXPECT_EQ(region(2).hull(), (ByteRange{8, 16}));
   EXPECT_TRUE(region(3).empty());
-  EXPECT_EQ(region(4).hull(), (ByteRange{8, kMax}));
+  EXPECT_EQ(region(4).hull(), (ByteRange{8, kHuge}));
   EXPECT_EQ(region(4).pool(), PoolId{1});
 }
 
@@ -217,7 +218,7 @@ TEST_F(LayoutTest, RefusesWhatNeedsMoreThan64Bits) {
   builder_.add_tensor({.name = "y", .storage = "s", .dtype = "f32", .shape = {{"n", 2}}});
   builder_.add_tensor(
       {.name = "z", .storage = "s", .dtype = "f64", .shape = {{3}}, .strides = {{"n"}}});
-  EXPECT_EQ(error({kMax}),
+  EXPECT_EQ(error({kHuge}),
             "expr.overflow /storages/0/offset\n"
             "expr.overflow /tensors/0/offset\n"
             "expr.overflow /tensors/1/shape\n"
@@ -226,7 +227,7 @@ TEST_F(LayoutTest, RefusesWhatNeedsMoreThan64Bits) {
 }
 
 TEST_F(LayoutTest, RefusesAnAddressThatOnlyOneSlotPutsOutOfRange) {
-  storage({0, kMax - 16}, 16);
+  storage({0, kHuge - 16}, 16);
   builder_.add_tensor({.name = "x", .storage = "s", .bytes = 17});
   EXPECT_EQ(error(), "expr.overflow /tensors/0/offset\n");
 }
@@ -234,7 +235,7 @@ TEST_F(LayoutTest, RefusesAnAddressThatOnlyOneSlotPutsOutOfRange) {
 TEST_F(LayoutTest, RefusesOffsetsThatOverflowAlongTheChain) {
   storage({0}, 16);
   builder_.add_tensor({.name = "a", .storage = "s", .bytes = 16});
-  builder_.add_tensor({.name = "b", .view_of = "a", .offset = kMax, .bytes = 0});
+  builder_.add_tensor({.name = "b", .view_of = "a", .offset = kHuge, .bytes = 0});
   builder_.add_tensor({.name = "c", .view_of = "b", .offset = 1, .bytes = 0});
   EXPECT_EQ(error(), "expr.overflow /tensors/2/offset\n");
 }

@@ -13,8 +13,8 @@ namespace memverify {
 namespace {
 
 constexpr PoolId kPool{0};
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 using Bytes = std::set<std::int64_t>;
 
@@ -153,7 +153,7 @@ TEST(Region, InterleavedColumnsShareNothingHoweverMany) {
   EXPECT_TRUE(left.first_overlap(right).empty());
   EXPECT_TRUE(left.overlaps(strided(511, 1, {{rows, 1024}})));
   EXPECT_EQ(left.count_runs(5), 5);
-  EXPECT_EQ(left.count_runs(kMax), rows);
+  EXPECT_EQ(left.count_runs(kMost), rows);
 }
 
 TEST(Region, FirstOverlapIsFoundWithoutWalkingTheRuns) {
@@ -169,19 +169,19 @@ TEST(Region, FirstOverlapIsFoundWithoutWalkingTheRuns) {
 }
 
 TEST(Region, ExtremeAddressesDoNotOverflow) {
-  EXPECT_FALSE(Region::strided(kPool, kMax - 8, 4, std::vector<Dim>{{3, 4}}).has_value());
-  EXPECT_FALSE(Region::strided(kPool, 0, 4, std::vector<Dim>{{kMax, kMax}}).has_value());
-  EXPECT_FALSE(Region::strided(kPool, 0, 1, std::vector<Dim>{{3, kMin}}).has_value());
-  const Region wide = strided(kMin, 1, {{3, kMax - 1}});  // kMin, -2, kMax - 3.
-  EXPECT_EQ(wide.hull(), (ByteRange{kMin, kMax - 2}));
+  EXPECT_FALSE(Region::strided(kPool, kMost - 8, 4, std::vector<Dim>{{3, 4}}).has_value());
+  EXPECT_FALSE(Region::strided(kPool, 0, 4, std::vector<Dim>{{kMost, kMost}}).has_value());
+  EXPECT_FALSE(Region::strided(kPool, 0, 1, std::vector<Dim>{{3, kLeast}}).has_value());
+  const Region wide = strided(kLeast, 1, {{3, kMost - 1}});  // kLeast, -2, kMost - 3.
+  EXPECT_EQ(wide.hull(), (ByteRange{kLeast, kMost - 2}));
   EXPECT_TRUE(wide.overlaps(range(-2, -1)));
-  EXPECT_FALSE(wide.overlaps(range(-1, kMax - 3)));
-  EXPECT_EQ(wide.first_overlap(range(-1, kMax - 1)), (ByteRange{kMax - 3, kMax - 2}));
-  EXPECT_TRUE(wide.overlaps(strided(kMin, 1, {{3, kMax - 2}})));
-  EXPECT_FALSE(wide.overlaps(strided(kMin + 3, 1, {{3, kMax - 2}})));
+  EXPECT_FALSE(wide.overlaps(range(-1, kMost - 3)));
+  EXPECT_EQ(wide.first_overlap(range(-1, kMost - 1)), (ByteRange{kMost - 3, kMost - 2}));
+  EXPECT_TRUE(wide.overlaps(strided(kLeast, 1, {{3, kMost - 2}})));
+  EXPECT_FALSE(wide.overlaps(strided(kLeast + 3, 1, {{3, kMost - 2}})));
   EXPECT_FALSE(wide.shifted(3).has_value());
-  EXPECT_EQ(wide.shifted(2)->hull(), (ByteRange{kMin + 2, kMax}));
-  EXPECT_EQ(wide.count_runs(kMax), 3);
+  EXPECT_EQ(wide.shifted(2)->hull(), (ByteRange{kLeast + 2, kMost}));
+  EXPECT_EQ(wide.count_runs(kMost), 3);
 }
 
 TEST(Region, AgreesWithTheDefinitionOnRandomBoxes) {
@@ -192,7 +192,7 @@ TEST(Region, AgreesWithTheDefinitionOnRandomBoxes) {
     ASSERT_EQ(sample.region.hull(), sample.model.hull());
     ASSERT_EQ(sample.region.runs(), sample.model.runs());
     const auto runs = static_cast<std::int64_t>(sample.model.runs().size());
-    ASSERT_EQ(sample.region.count_runs(kMax), runs);
+    ASSERT_EQ(sample.region.count_runs(kMost), runs);
     ASSERT_EQ(sample.region.count_runs(2), std::min<std::int64_t>(runs, 2));
     const Region moved = *sample.region.shifted(-1000);
     ASSERT_EQ(bytes_of(moved).size(), sample.model.bytes.size());

@@ -1,0 +1,63 @@
+// planner/problem.h -- what a strategy places: buffers, and which of their bytes must not meet.
+//
+// A problem is one pool. Where it comes from (happens-before of a graph, live ranges of a file) is
+// no concern of a strategy; that two buffers may share bytes is nothing but the absence of a clash.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/region.h"
+
+namespace memverify {
+
+using BufferIndex = std::uint32_t;
+
+/// A rigid run of bytes that gets one address.
+struct Buffer {
+  std::string name;                    ///< For messages; may be empty.
+  std::int64_t bytes = 0;              ///< >= 0.
+  std::int64_t alignment = 1;          ///< >= 1; the offset is a multiple of it.
+  std::optional<std::int64_t> offset;  ///< Where it has to be.
+};
+
+/// A live range on one order of steps, half-open.
+struct LiveRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool operator==(const LiveRange&) const = default;
+};
+
+/// Bytes `of_first` of buffer `first` and bytes `of_second` of buffer `second`, both relative to
+/// their buffer and not empty, must have different addresses. A pair may clash in several ways.
+struct Clash {
+  BufferIndex first = 0;
+  BufferIndex second = 0;  ///< > first.
+  ByteRange of_first;
+  ByteRange of_second;
+};
+
+struct Problem {
+  std::vector<Buffer> buffers;
+  std::vector<Clash> clashes;  ///< Sorted by (first, second).
+  std::vector<LiveRange>
+      live_ranges;  ///< By buffer, of its first to its last use in a fixed order of steps:
+                    ///< a hint for `greedy-death` and the like; clashes decide.
+  std::optional<std::int64_t> capacity;  ///< Bytes; nullopt: unlimited.
+  std::int64_t lower_bound = 0;  ///< Bytes that every placement needs; a strategy may stop there.
+};
+
+/// The offset of each buffer, multiples of its alignment, >= 0.
+struct Placement {
+  std::vector<std::int64_t> offsets;
+  std::int64_t peak = 0;    ///< Highest end of a buffer that is not empty; 0 without one.
+  bool is_optimal = false;  ///< Proven: no placement has a lower peak.
+};
+
+/// What is wrong with `placement`, for people; empty: nothing. Compares every clash, shares nothing
+/// with the strategies. Cost O(buffers + clashes).
+std::string fault_of(const Problem& problem, const Placement& placement);
+
+}  // namespace memverify
