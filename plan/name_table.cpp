@@ -68,7 +68,7 @@ NameTable::NameTable()
 void NameTable::reserve(std::size_t names) {
   texts_.reserve(names);
   // Slots are touched at once, so rather a few too small than too large.
-  const std::size_t slots = std::bit_floor(names);
+  const std::size_t slots = std::bit_floor(2 * names);
   if (slots > slots_.size()) grow(slots);
 }
 

@@ -39,6 +39,13 @@ std::string_view name(OpKind kind) {
   std::abort();
 }
 
+std::int64_t least_value(const Symbol& symbol) {
+  const std::int64_t rest = symbol.min % symbol.multiple_of;
+  const std::int64_t up = rest > 0 ? symbol.multiple_of - rest : -rest;
+  std::int64_t least = 0;
+  return __builtin_add_overflow(symbol.min, up, &least) ? symbol.min : least;
+}
+
 std::string_view name(QueueOrder order) {
   switch (order) {
     case QueueOrder::kSerial:

@@ -38,6 +38,9 @@ struct Symbol {
   std::int64_t multiple_of = 1;     ///< >= 1.
 };
 
+/// The least multiple that is not below the minimum; the minimum where that passes 64 bits.
+std::int64_t least_value(const Symbol& symbol);
+
 struct Condition {
   std::string_view name;
   bool per_run = false;  ///< One value for all iterations.

@@ -318,12 +318,6 @@ class Builder {
 
 }  // namespace
 
-std::int64_t least_value(const Symbol& symbol) {
-  const std::int64_t step = symbol.multiple_of;
-  const std::int64_t rest = ((symbol.min % step) + step) % step;
-  return rest == 0 ? symbol.min : symbol.min + (step - rest);
-}
-
 bool is_dropped(const Plan& plan, const Case& settled, OpId op, std::int64_t iteration) {
   const Op& what = plan.ops[op];
   return excluded(settled, what, iteration) ||

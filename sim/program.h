@@ -45,9 +45,6 @@ struct Case {
   ConditionValues conditions;   ///< For at least `unrolled` iterations.
 };
 
-/// The least value that `symbol` may take: the least multiple that is not below its minimum.
-std::int64_t least_value(const Symbol& symbol);
-
 /// Dense index of a command, in program order.
 enum class CommandId : std::uint32_t {};
 

@@ -41,19 +41,6 @@ bool needs_a_place(const Plan& plan, TensorId id) {
   return plan.tensors[plan.tensors[id].root].placement == Placement::kUnplaced;
 }
 
-/// The least value of every symbol: sizes must make sense there, whatever they are elsewhere.
-Valuation least_values(const Plan& plan) {
-  Valuation valuation;
-  for (const Symbol& symbol : plan.symbols) {
-    const std::int64_t remainder = symbol.min % symbol.multiple_of;
-    const std::int64_t up = remainder > 0 ? symbol.multiple_of - remainder : -remainder;
-    std::int64_t least = 0;
-    const bool overflows = __builtin_add_overflow(symbol.min, up, &least);
-    valuation.symbols.push_back(overflows ? symbol.min : least);
-  }
-  return valuation;
-}
-
 }  // namespace
 
 std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
@@ -69,9 +56,10 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
     if (errors.size() == kMostErrors) return errors;
   }
   if (!errors.empty()) return errors;
-  if (Result<Layout> layout = Layout::make(plan, least_values(plan)); !layout.ok()) {
-    return layout.errors();
-  }
+  // Sizes must make sense for the least values, whatever they are for others.
+  Valuation least;
+  for (const Symbol& symbol : plan.symbols) least.symbols.push_back(least_value(symbol));
+  if (Result<Layout> layout = Layout::make(plan, least); !layout.ok()) return layout.errors();
   const bool touches =
       std::ranges::any_of(plan.ops, [&](const Op& op) { return touches_a_byte(plan, op); });
   if (!touches) {

@@ -11,8 +11,7 @@ SymbolCases::SymbolCases(const Plan& plan) {
   for (SymbolId id : ids(plan.symbols)) {
     const Symbol& symbol = plan.symbols[id];
     Axis axis{.symbol = id, .step = symbol.multiple_of};
-    const std::int64_t rest = symbol.min % symbol.multiple_of;
-    axis.first = symbol.min + (rest > 0 ? symbol.multiple_of - rest : -rest);
+    axis.first = least_value(symbol);
     if (symbol.max) {  // Not below `first`: the builder asks for a value. All of int64 counts 2^64.
       const std::uint64_t steps =
           (static_cast<std::uint64_t>(*symbol.max) - static_cast<std::uint64_t>(axis.first)) /

@@ -14,6 +14,7 @@ bool has_completion_to_track(OpKind kind) {
 
 /// Of order statistics, some seconds of them.
 constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 26;
+constexpr std::size_t kMostReserved = std::size_t{1} << 26;  ///< Entries of clocks.
 
 }  // namespace
 
@@ -52,6 +53,10 @@ void ClockBuilder::begin_pass() {
   now_ = Clocks();
   now_.start_row.assign(n, 0);
   now_.complete_row.assign(n, 0);
+  // Address space only: growing a vector of this size touches twice its pages.
+  const std::size_t joins = std::min(program_.needs.size() + program_.prefixes.size(), 2 * n) + 1;
+  now_.rows.reserve(joins);
+  now_.dense.reserve(std::min(joins * width_, kMostReserved));
   now_.rows.push_back({});  // Row 0: nothing has completed.
   now_.dense.assign(width_, 0);
   joined_.assign(width_, std::vector<JoinedPrefix>(2));

@@ -48,6 +48,10 @@ class FootprintMaker {
       next += static_cast<std::uint32_t>(slots_of(tensor));
     }
     shape_of_.assign(next, kUnmade);
+    result_.shapes_.reserve(next);
+    ranges_.reserve(next);
+    slot_address_.reserve(next);
+    root_.reserve(next);
     part_.assign(plan_.parts.size(), kUnmade);
   }
 
@@ -84,8 +88,11 @@ class FootprintMaker {
     static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
                                             AccessKind::kWrite, AccessKind::kClobber};
     result_.first_.reserve(program_.instances.size() + 1);
-    std::size_t count = 0;
+    std::size_t count = plan_.outputs.size();
     for (const Instance& i : program_.instances) count += plan_.ops[i.op].accesses.size();
+    for (const auto* kept : {&plan_.inputs, &plan_.constants}) {
+      for (TensorId tensor : *kept) count += slots_of(tensor);
+    }
     result_.accesses_.reserve(count);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
@@ -206,6 +213,9 @@ class FootprintMaker {
 
   void cut_pools() {
     std::vector<std::vector<std::int64_t>> ends(plan_.pools.size());
+    std::vector<std::size_t> ranges(plan_.pools.size(), 0);
+    for (const Shape& shape : result_.shapes_) ranges[index(shape.pool)] += shape.end - shape.begin;
+    for (std::size_t pool = 0; pool < ends.size(); ++pool) ends[pool].reserve(2 * ranges[pool]);
     for (const Shape& shape : result_.shapes_) {
       for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
         ends[index(shape.pool)].push_back(ranges_[k].begin);
