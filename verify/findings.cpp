@@ -192,7 +192,8 @@ void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& 
 void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
   for (const Suspect& suspect : sweep.suspects) {
     // On bytes where some pair races the version is not asked; that nobody wrote them stands.
-    if (view.versions.base(suspect.expected) == kUnwrittenVersion) {
+    const bool is_shown = !suspect.run.empty();
+    if (is_shown || view.versions.base(suspect.expected) == kUnwrittenVersion) {
       add_suspect(view, suspect, suspect.bytes);
       continue;
     }
@@ -209,8 +210,11 @@ void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
 }
 
 /// A run up to the reader.
-void Findings::show_reader(const CaseView& view, const AccessInstance& read, Finding& finding) {
-  if (read.cmd != kEndOfRun) {
+void Findings::show_reader(const CaseView& view, const Suspect& suspect, Finding& finding) {
+  const AccessInstance& read = view.footprints.accesses()[suspect.access];
+  if (!suspect.run.empty()) {
+    set_witness(finding, suspect.run);
+  } else if (read.cmd != kEndOfRun) {
     set_witness(finding, view.witnesses.up_to(read.cmd));
   } else if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
     set_witness(finding, view.witnesses.everything());
@@ -219,8 +223,9 @@ void Findings::show_reader(const CaseView& view, const AccessInstance& read, Fin
 
 /// True iff the plan's text has said already that `writer` overwrites what `read` keeps. If it
 /// meant this very write, the run shows it.
-bool Findings::is_static(const CaseView& view, const AccessInstance& read,
+bool Findings::is_static(const CaseView& view, const Suspect& suspect,
                          const AccessInstance& writer) {
+  const AccessInstance& read = view.footprints.accesses()[suspect.access];
   const Instance& instance = view.program.instances[writer.cmd];
   const auto known = kept_.find({Rule::kBoundary, index(read.tensor), kStaticTensor});
   if (known == kept_.end()) return false;
@@ -229,7 +234,7 @@ bool Findings::is_static(const CaseView& view, const AccessInstance& read,
   if (finding.witness.empty() && finding.symbols == view.symbols &&
       finding.iteration == std::vector{std::int64_t{instance.iteration}}) {
     finding.when = view.when;
-    show_reader(view, read, finding);
+    show_reader(view, suspect, finding);
   }
   return true;
 }
@@ -252,7 +257,7 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     const std::uint32_t other = index(op_of(writer->cmd));
     key = reader_first ? Key{rule, std::get<1>(key), other} : Key{rule, other, std::get<1>(key)};
   }
-  if (rule == Rule::kBoundary && names_writer && is_static(view, read, *writer)) return;
+  if (rule == Rule::kBoundary && names_writer && is_static(view, suspect, *writer)) return;
   Finding* finding = add(key, &view);
   if (finding == nullptr) return;
   finding->pool = view.footprints.pool(read);
@@ -275,7 +280,7 @@ void Findings::add_suspect(const CaseView& view, const Suspect& suspect, ByteRan
     finding->expected = op_of(cmd);
     finding->expected_iteration = view.program.instances[cmd].iteration;
   }
-  show_reader(view, read, *finding);
+  show_reader(view, suspect, *finding);
 }
 
 void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults) {
@@ -322,8 +327,9 @@ void Findings::add_lifetimes(const CaseView& view, const std::vector<LifetimeFau
   }
 }
 
-void Findings::add_deadlock(const CaseView& view) {
-  for (const Blocked& blocked : blocked_commands(view.program, view.walk)) {
+void Findings::add_deadlock(const CaseView& view, const std::vector<Blocked>& commands,
+                            const std::vector<Step>& steps) {
+  for (const Blocked& blocked : commands) {
     const Instance& instance = view.program.instances[blocked.cmd];
     Finding* finding = add({Rule::kDeadlock, index(instance.op), kNobody}, &view);
     if (finding == nullptr) continue;
@@ -335,9 +341,7 @@ void Findings::add_deadlock(const CaseView& view) {
       finding->ops.push_back(view.program.instances[blocked.on].op);
       finding->iteration.push_back(view.program.instances[blocked.on].iteration);
     }
-    if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) {
-      set_witness(*finding, view.witnesses.everything());
-    }
+    if (view.program.instances.size() * 2 <= kMaxWholeRunSteps) set_witness(*finding, steps);
   }
 }
 

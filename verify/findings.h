@@ -39,7 +39,9 @@ class Findings {
   void add_races(const CaseView& view, const RacingPairs& pairs);
   void add_suspects(const CaseView& view, const SweepResult& sweep);
   void add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults);
-  void add_deadlock(const CaseView& view);
+  /// `steps`: a run that ends with them blocked.
+  void add_deadlock(const CaseView& view, const std::vector<Blocked>& commands,
+                    const std::vector<Step>& steps);
   void add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns);
   /// MV201 for a feature or limit; `message` says which and what would lift it.
   void add_not_proven(std::string message, std::string help);
@@ -91,8 +93,8 @@ class Findings {
 
   Finding* add(Key key, const CaseView* view);
   void fill_race(const CaseView& view, const RacingPair& pair, Finding& finding);
-  void show_reader(const CaseView& view, const AccessInstance& read, Finding& finding);
-  bool is_static(const CaseView& view, const AccessInstance& read, const AccessInstance& writer);
+  void show_reader(const CaseView& view, const Suspect& suspect, Finding& finding);
+  bool is_static(const CaseView& view, const Suspect& suspect, const AccessInstance& writer);
   void add_suspect(const CaseView& view, const Suspect& suspect, ByteRange bytes);
   void set_witness(Finding& finding, std::vector<Step> steps);
 

@@ -35,6 +35,13 @@ Order::Order(const Program& program, const Walk& walk)
   ClockBuilder(*this, walk).build();
 }
 
+Order::Order(const Order& chains, Clocks clocks)
+    : program_(chains.program_),
+      clocks_(std::move(clocks)),
+      chains_(chains.chains_),
+      chain_(chains.chain_),
+      position_(chains.position_) {}
+
 std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain) const {
   return completed(cmd, chain, clocks_.start_row[cmd]);
 }

@@ -84,6 +84,8 @@ class Order {
  public:
   /// `walk` is the greedy run of `program`; `program` must outlive the result.
   Order(const Program& program, const Walk& walk);
+  /// The chains of `chains`, and clocks that were found elsewhere, of serial queues alone.
+  Order(const Order& chains, Clocks clocks);
 
   /// complete(a) happens-before start(b), for started instances of queues (not gates, barriers,
   /// host waits). False for a == b.

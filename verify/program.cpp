@@ -189,11 +189,16 @@ class ProgramMaker {
     need(source);
   }
 
-  void bind_semaphore(const Wait& wait, std::uint32_t iteration) {
-    if (is_contended_[index(wait.semaphore)] != 0) {
-      program_.has_consume = true;
-      return;
+  void take(Cmd cmd, const Wait& wait, std::uint32_t iteration) {
+    if (std::ranges::find(program_.contended, wait.semaphore) == program_.contended.end()) {
+      program_.contended.push_back(wait.semaphore);
     }
+    const std::int64_t wanted = value(wait.value, iteration);
+    if (wanted < 0) program_.bad_value = true;
+    program_.takes.push_back({cmd, wanted, wait.consume});
+  }
+
+  void bind_semaphore(const Wait& wait, std::uint32_t iteration) {
     const SemaphoreIndex& s = semaphores_[index(wait.semaphore)];
     const bool timeline = plan_.semaphores[wait.semaphore].timeline;
     const std::int64_t initial = layout_.value(plan_.semaphores[wait.semaphore].initial);
@@ -231,13 +236,17 @@ class ProgramMaker {
     }
   }
 
-  void bind_wait(const Instance& instance, const Wait& wait) {
+  void bind_wait(Cmd cmd, const Instance& instance, const Wait& wait) {
     switch (wait.kind) {
       case WaitKind::kEvent:
         bind_event(instance.op, wait.event);
         break;
       case WaitKind::kSemaphore:
-        bind_semaphore(wait, instance.iteration);
+        if (is_contended_[index(wait.semaphore)] != 0) {
+          take(cmd, wait, instance.iteration);
+        } else {
+          bind_semaphore(wait, instance.iteration);
+        }
         break;
       case WaitKind::kPending: {
         const auto submitted =
@@ -321,7 +330,7 @@ class ProgramMaker {
     if (instance.gate) {
       need_all_ops_but(op.queue, instance.op_index, *plan_.queues[op.queue].depth - 1);
     } else {
-      bind_items(instance, op);
+      bind_items(cmd, instance, op);
     }
     instance.needs.end = static_cast<std::uint32_t>(program_.needs.size());
     instance.prefixes.end = static_cast<std::uint32_t>(program_.prefixes.size());
@@ -333,9 +342,9 @@ class ProgramMaker {
     }
   }
 
-  void bind_items(const Instance& instance, const Op& op) {
+  void bind_items(Cmd cmd, const Instance& instance, const Op& op) {
     if (op.kind == OpKind::kWait) bind_event(instance.op, op.event);
-    for (const Wait& wait : plan_.waits_of(op)) bind_wait(instance, wait);
+    for (const Wait& wait : plan_.waits_of(op)) bind_wait(cmd, instance, wait);
     for (const After& after : plan_.after_of(op)) {
       const Cmd target = program_.find(after.op, std::int64_t{instance.iteration} - after.distance);
       if (target != kNoCmd) need(target);

@@ -76,6 +76,13 @@ struct SignalItem {
   std::int64_t value = 0;
 };
 
+/// A wait on a semaphore that several queues take from; items of one command are in order.
+struct Take {
+  Cmd cmd = kNoCmd;
+  std::int64_t value = 0;
+  bool consume = false;
+};
+
 /// `[begin, end)` of one of the program's item arrays.
 struct Items {
   std::uint32_t begin = 0;
@@ -115,9 +122,11 @@ struct Program {
   std::vector<std::vector<SignalInstance>> signals;
   /// Ops with an event wait of which some instance found its event; ascending.
   std::vector<OpId> bound_waits;
-  bool has_consume = false;  ///< Waits of several queues, or in no order, take from one semaphore:
-                             ///< not decided by clocks.
-  bool bad_value = false;    ///< A semaphore value overflowed, or a signal is negative.
+  /// Semaphores that waits of several queues, or in no order, take from, and all waits on them in
+  /// program order: no needs of their commands. See verify/one_semaphore.h.
+  std::vector<SemaphoreId> contended;
+  std::vector<Take> takes;
+  bool bad_value = false;  ///< A semaphore value overflowed, or a signal is negative.
 
   std::span<const Cmd> needs_of(const Instance& i) const {
     return std::span(needs).subspan(i.needs.begin, i.needs.end - i.needs.begin);

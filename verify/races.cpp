@@ -16,13 +16,15 @@ bool writes(AccessKind kind) { return kind != AccessKind::kRead; }
 class RaceLister {
  public:
   RaceLister(const Program& program, const Walk& walk, const Order& order,
-             const Footprints& footprints, const PointMarks& racy, std::size_t limit)
+             const Footprints& footprints, const PointMarks& racy, std::size_t limit,
+             const BothOpen& both_open)
       : program_(program),
         walk_(walk),
         order_(order),
         footprints_(footprints),
         racy_(racy),
-        limit_(limit) {}
+        limit_(limit),
+        both_open_(both_open) {}
 
   RaceList run() {
     select();
@@ -91,7 +93,12 @@ class RaceLister {
                                           listed.begin() + static_cast<std::ptrdiff_t>(last));
       last = from;
       last_size = size;
-      if (!same) at_point(listed.data() + from, size);
+      if (!same) {
+        has_turn_ = has_race_ = false;
+        at_point(listed.data() + from, size);
+      }
+      if (has_turn_ && !has_race_)
+        note_turn(static_cast<std::uint32_t>(point), &listed[from], size);
     }
   }
 
@@ -134,7 +141,24 @@ class RaceLister {
     }
   }
 
+  void note_turn(std::uint32_t point, const std::uint32_t* accesses, std::size_t size) {
+    const bool is_next =
+        !result_.turns.empty() && result_.turns.back().end == point &&
+        std::equal(accesses, accesses + size, result_.turns.back().accesses.begin(),
+                   result_.turns.back().accesses.end());
+    if (is_next) {
+      ++result_.turns.back().end;
+    } else {
+      result_.turns.push_back({point, point + 1, {accesses, accesses + size}});
+    }
+  }
+
   void note(const AccessInstance& x, const AccessInstance& y) {
+    if (both_open_ && !both_open_(x.cmd, y.cmd)) {
+      has_turn_ = true;
+      return;
+    }
+    has_race_ = true;
     const AccessInstance& earlier = x.cmd < y.cmd ? x : y;
     const AccessInstance& later = x.cmd < y.cmd ? y : x;
     const Clashes clash = !writes(earlier.kind) ? 1 : !writes(later.kind) ? 2 : 4;
@@ -167,6 +191,8 @@ class RaceLister {
   const Footprints& footprints_;
   const PointMarks& racy_;
   std::size_t limit_;
+  const BothOpen& both_open_;
+  bool has_turn_ = false, has_race_ = false;  ///< At the point at hand.
   RaceList result_;
   std::vector<std::uint32_t> load_;      ///< By point: accesses, 0 unless racy.
   std::vector<std::uint32_t> selected_;  ///< AccessInstances.
@@ -178,8 +204,9 @@ class RaceLister {
 }  // namespace
 
 RaceList list_races(const Program& program, const Walk& walk, const Order& order,
-                    const Footprints& footprints, const PointMarks& racy, std::size_t limit) {
-  return RaceLister(program, walk, order, footprints, racy, limit).run();
+                    const Footprints& footprints, const PointMarks& racy, std::size_t limit,
+                    const BothOpen& both_open) {
+  return RaceLister(program, walk, order, footprints, racy, limit, both_open).run();
 }
 
 }  // namespace memverify

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -30,13 +31,26 @@ struct RacingPair {
 /// By the two ops, in program order of their instances.
 using RacingPairs = std::map<std::pair<OpId, OpId>, RacingPair>;
 
-struct RaceList {
-  RacingPairs pairs;
-  bool stopped = false;  ///< The limit was reached: there may be more.
+/// Points whose accesses (indices of AccessInstances) come in an order that is a choice of the run,
+/// and yet no two that conflict are ever open together.
+struct TurnPoints {
+  std::uint32_t begin = 0, end = 0;
+  std::vector<std::uint32_t> accesses;
 };
 
-/// At most `limit` pairs of ops.
+/// True iff some run has both commands open.
+using BothOpen = std::function<bool(Cmd, Cmd)>;
+
+struct RaceList {
+  RacingPairs pairs;
+  std::vector<TurnPoints> turns;  ///< Only with `both_open`.
+  bool stopped = false;           ///< The limit was reached: there may be more.
+};
+
+/// At most `limit` pairs of ops. `racy` marks points where some conflicting pair is not ordered;
+/// with `both_open` such a pair need not race.
 RaceList list_races(const Program& program, const Walk& walk, const Order& order,
-                    const Footprints& footprints, const PointMarks& racy, std::size_t limit);
+                    const Footprints& footprints, const PointMarks& racy, std::size_t limit,
+                    const BothOpen& both_open = {});
 
 }  // namespace memverify

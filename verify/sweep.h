@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/finding.h"
 #include "plan/region.h"
 #include "verify/expected.h"
 #include "verify/footprint.h"
@@ -32,6 +33,7 @@ struct Suspect {
   ByteRange bytes;                   ///< In the pool.
   Version expected = kUnwrittenVersion;
   Version actual = kInitialVersion;
+  std::vector<Step> run;  ///< A run that shows it; empty: any run up to the reader does.
 };
 
 /// A set of points.

@@ -10,16 +10,19 @@
 
 #include "plan/faults.h"
 #include "plan/layout.h"
+#include "plan/words.h"
 #include "verify/cases.h"
 #include "verify/expected.h"
 #include "verify/findings.h"
 #include "verify/footprint.h"
 #include "verify/lifetime.h"
 #include "verify/loop.h"
+#include "verify/one_semaphore.h"
 #include "verify/order.h"
 #include "verify/program.h"
 #include "verify/races.h"
 #include "verify/sweep.h"
+#include "verify/turn_faults.h"
 #include "verify/walk.h"
 #include "verify/warnings.h"
 #include "verify/witness.h"
@@ -45,13 +48,6 @@ class Verifier {
         break;
       }
       decide_layout(valuation);
-    }
-    if (consumes_) {
-      findings_.add_not_proven(
-          "Waits of several queues take from one semaphore (\"consume\"): which wait gets which "
-          "signal "
-          "is a choice of the run, and clocks alone do not decide that.",
-          "ask `--engine sim`, which executes every run, or use a timeline semaphore");
     }
     add_sync_warnings(plan_, bound_, findings_);
     EngineResult result = findings_.take();
@@ -205,10 +201,6 @@ class Verifier {
                   const std::vector<SymbolValue>& symbols, Findings& findings) {
     stats_.ops += program.instances.size();
     note_syncs(program);
-    if (program.has_consume) {
-      consumes_ = true;
-      return;
-    }
     if (program.bad_value) {
       findings.add_not_proven(
           "A semaphore's value is negative or passes 64 bits in some iteration.",
@@ -219,8 +211,16 @@ class Verifier {
     const bool large = program.instances.size() >= kLargeProgram;
     auto regions = std::async(large ? std::launch::async : std::launch::deferred,
                               [&] { return Footprints::make(program, kMaxHbRuns); });
-    const Walk run = walk(program);
-    const Order order(program, run);
+    std::optional<OneSemaphore> semaphore;
+    if (!program.contended.empty()) {
+      semaphore.emplace(program);
+      if (!semaphore->obstacle().empty()) {
+        leave_open(program, semaphore->obstacle(), findings);
+        return;
+      }
+    }
+    const Walk run = semaphore ? semaphore->walk() : walk(program);
+    const Order order = semaphore ? semaphore->order() : Order(program, run);
     const std::optional<Footprints> footprints = regions.get();
     if (!order.is_known()) {
       findings.add_not_proven(
@@ -238,14 +238,20 @@ class Verifier {
     }
     Versions versions;
     const Expected expected(*footprints, program, versions);
-    const SweepResult swept = sweep(program, run, order, *footprints, expected, versions);
+    SweepResult swept = sweep(program, run, order, *footprints, expected, versions);
     stats_.pairs_checked += swept.pairs_checked;
 
-    Witnesses witnesses(program, run, order);
+    Witnesses witnesses(program, run, order, semaphore ? &*semaphore : nullptr);
     const CaseView view{
         program, run, *footprints, versions, witnesses, conditions_->values(conditions), symbols};
+    if (semaphore) {
+      decide_takes(view, swept, order, expected, *semaphore, findings);
+      return;
+    }
     // What waits at a seam may go on in the iterations that follow.
-    if (!run.all_completed && program.reaches_end) findings.add_deadlock(view);
+    if (!run.all_completed && program.reaches_end) {
+      findings.add_deadlock(view, blocked_commands(program, run), witnesses.everything());
+    }
     if (swept.has_race) {
       const RaceList races =
           list_races(program, run, order, *footprints, swept.racy, options_.max_findings);
@@ -256,6 +262,53 @@ class Verifier {
     findings.add_unknowns(view, swept.unknowns);
     findings.add_lifetimes(view,
                            lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
+  }
+
+  /// Where several queues take from a semaphore.
+  void decide_takes(const CaseView& view, SweepResult& swept, const Order& order,
+                    const Expected& expected, OneSemaphore& semaphore, Findings& findings) {
+    const Program& program = view.program;
+    if (program.reaches_end) {
+      bool is_unknown = false;
+      if (const auto stuck = semaphore.deadlock(is_unknown)) {
+        findings.add_deadlock(view, stuck->blocked, stuck->steps);
+      }
+      if (is_unknown) leave_open(program, "they take different amounts and may block", findings);
+    }
+    if (swept.has_race) {
+      const RaceList races =
+          list_races(program, view.walk, order, view.footprints, swept.racy, options_.max_findings,
+                     [&](Cmd a, Cmd b) { return semaphore.both_open(a, b); });
+      findings.add_races(view, races.pairs);
+      if (races.stopped) findings.stop();
+      TurnFaults faults = turn_faults(program, view.walk, order, view.footprints, expected,
+                                      view.versions, races.turns, semaphore);
+      if (!faults.not_known.empty()) leave_open(program, faults.not_known, findings);
+      swept.suspects.insert(swept.suspects.end(), faults.suspects.begin(), faults.suspects.end());
+    }
+    findings.add_suspects(view, swept);
+    std::vector<LifetimeFault> lifetimes =
+        lifetime_faults(program, view.walk, order, view.footprints, stats_.pairs_checked);
+    const auto in_turn = std::erase_if(lifetimes, [&](const LifetimeFault& fault) {
+      return fault.first != kNoCmd && fault.second != kNoCmd && !fault.at_end &&
+             !order.before(fault.first, fault.second) && !order.before(fault.second, fault.first) &&
+             !semaphore.both_open(fault.first, fault.second);
+    });
+    if (in_turn > 0) leave_open(program, "allocs and frees come in turns", findings);
+    findings.add_lifetimes(view, lifetimes);
+    if (semaphore.gave_up()) leave_open(program, "they are too many", findings);
+  }
+
+  void leave_open(const Program& program, const std::string& why, Findings& findings) {
+    const std::string text =
+        "Waits of several queues take from semaphore " +
+        quoted(plan_.semaphores[program.contended.front()].name) +
+        " (\"consume\"): which wait gets which signal is a choice of the run, and clocks do not "
+        "decide that here: " +
+        why + ".";
+    if (!said_.insert(text).second) return;
+    findings.add_not_proven(
+        text, "ask `--engine sim`, which executes every run, or use a timeline semaphore");
   }
 
   /// Which waits for events ever found what they wait for.
@@ -274,8 +327,7 @@ class Verifier {
   std::set<std::string> said_;    ///< Why not all is proven.
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
-  bool consumes_ = false;
-  std::vector<std::uint8_t> bound_;  ///< By op: some instance's event wait found its event.
+  std::vector<std::uint8_t> bound_;    ///< By op: some instance's event wait found its event.
   VerifyStats stats_;
 };
 

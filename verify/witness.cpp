@@ -9,15 +9,27 @@ constexpr std::size_t kMaxShrunkInstances = 2000;
 
 }  // namespace
 
-Witnesses::Witnesses(const Program& program, const Walk& walk, const Order& order)
-    : program_(program), walk_(walk), order_(order), needed_(program.instances.size(), 0) {}
+Witnesses::Witnesses(const Program& program, const Walk& walk, const Order& order,
+                     OneSemaphore* semaphore)
+    : program_(program),
+      walk_(walk),
+      order_(order),
+      semaphore_(semaphore),
+      needed_(program.instances.size(), 0) {}
 
 std::vector<Step> Witnesses::both_open(Cmd a, Cmd b) {
+  if (semaphore_ != nullptr) {
+    return semaphore_->run({{.reach = {{a}, {b}}, .avoid = {{a, true}, {b, true}}}})
+        .value_or(std::vector<Step>());
+  }
   const Cmd pair[] = {a, b};
   return run(pair, pair);
 }
 
-std::vector<Step> Witnesses::up_to(Cmd cmd) { return run({&cmd, 1}, {}); }
+std::vector<Step> Witnesses::up_to(Cmd cmd) {
+  if (semaphore_ == nullptr) return run({&cmd, 1}, {});
+  return semaphore_->run({{.reach = {{cmd}}}}).value_or(std::vector<Step>());
+}
 
 std::vector<Step> Witnesses::meeting(Cmd a, Cmd b) {
   if (!walk_.started[a]) return up_to(b);
@@ -27,7 +39,10 @@ std::vector<Step> Witnesses::meeting(Cmd a, Cmd b) {
   return both_open(a, b);
 }
 
-std::vector<Step> Witnesses::everything() const {
+std::vector<Step> Witnesses::everything() {
+  if (semaphore_ != nullptr) {
+    return semaphore_->run({{.everything = true}}).value_or(std::vector<Step>());
+  }
   std::vector<std::pair<std::uint32_t, Step>> instants;
   for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
     const Instance& instance = program_.instances[cmd];

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "plan/finding.h"
+#include "verify/one_semaphore.h"
 #include "verify/order.h"
 #include "verify/program.h"
 #include "verify/walk.h"
@@ -24,7 +25,9 @@ namespace memverify {
 
 class Witnesses {
  public:
-  Witnesses(const Program& program, const Walk& walk, const Order& order);
+  /// `semaphore`: what finds the runs where several queues take from it, else nullptr.
+  Witnesses(const Program& program, const Walk& walk, const Order& order,
+            OneSemaphore* semaphore = nullptr);
 
   /// A run after which `a` and `b` have started and neither has completed (they must race).
   std::vector<Step> both_open(Cmd a, Cmd b);
@@ -34,7 +37,7 @@ class Witnesses {
   /// else one that ends with the start of the later one; one of them may never start.
   std::vector<Step> meeting(Cmd a, Cmd b);
   /// The whole greedy run: all that can happen.
-  std::vector<Step> everything() const;
+  std::vector<Step> everything();
 
  private:
   enum : std::uint8_t { kStart = 1, kComplete = 2 };
@@ -53,6 +56,7 @@ class Witnesses {
   const Program& program_;
   const Walk& walk_;
   const Order& order_;
+  OneSemaphore* semaphore_;
   std::vector<std::uint8_t> needed_;  ///< By Cmd.
   std::vector<Cmd> listed_;           ///< Commands with a need.
   std::vector<std::pair<Cmd, std::uint8_t>> stack_;

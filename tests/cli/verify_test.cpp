@@ -277,8 +277,16 @@ TEST_F(CliVerify, ClosedOutputIsSaid) {
 }
 
 TEST_F(CliVerify, AutoAsksAnotherEngineWhereTheFirstGivesUp) {
-  const std::string plan = MEMVERIFY_CORPUS "/peers/th-10-takes-the-wrong-token.unsafe.json";
-  const Outcome run = box_.run({plan});
+  box_.write("two_semaphores.json", R"({"memverify": 1, "pools": [{"id": "p"}],
+    "queues": [{"id": "q"}, {"id": "r"}],
+    "semaphores": [{"id": "m", "initial": 2}, {"id": "n", "initial": 2}],
+    "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": 8}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 8}],
+    "ops": [{"id": "a", "queue": "q", "writes": ["x"], "waits": [
+              {"semaphore": "m", "consume": true}, {"semaphore": "n", "consume": true}]},
+            {"id": "b", "queue": "r", "writes": ["x"], "waits": [
+              {"semaphore": "m", "consume": true}, {"semaphore": "n", "consume": true}]}]})");
+  const Outcome run = box_.run({"two_semaphores.json"});
   EXPECT_EQ(run.exit_code, 1) << run.out;
   EXPECT_TRUE(contains(run.out, "note: decided by ")) << run.out;
   EXPECT_TRUE(contains(run.out, "(hb: unknown")) << run.out;

@@ -223,15 +223,6 @@ TEST(Verify, SyncsWithoutEffectAreWarnings) {
   EXPECT_EQ(result.verdict, Verdict::kSafe);
 }
 
-TEST(Verify, WhatTwoQueuesTakeIsNotGuessed) {
-  const Plan plan =
-      plan_of(R"({"id": "w", "queue": "q", "writes": ["X"], "signals": [{"semaphore": "n"}]},
-    {"id": "v", "queue": "r", "writes": ["Y"], "waits": [{"semaphore": "n", "consume": true}]},
-    {"id": "u", "queue": "q", "waits": [{"semaphore": "n", "consume": true}]})",
-              R"("semaphores": [{"id": "n"}])");
-  EXPECT_EQ(verify(plan), "MV201");
-}
-
 TEST(Verify, WhatOneQueueAloneTakesIsACount) {
   const auto ring = [](const char* credits) {
     return plan_of(
