@@ -291,9 +291,9 @@ void PlanBuilder::add_tensor(const TensorSpec& spec) {
   tensor.name = impl_->declare(NameKind::kTensor, spec.name, tensors.size(), "tensors");
   tensor.storage = impl_->refer<StorageId>(spec.storage);
   tensor.base = impl_->refer<TensorId>(spec.view_of);
-  tensor.placement = !spec.view_of.empty()   ? Placement::kView
-                     : !spec.storage.empty() ? Placement::kRoot
-                                             : Placement::kUnplaced;
+  tensor.placement = !spec.view_of.empty()   ? TensorKind::kView
+                     : !spec.storage.empty() ? TensorKind::kRoot
+                                             : TensorKind::kUnplaced;
   tensor.dtype = parse_dtype(spec.dtype).value_or(DType::kNone);
   tensor.offset = impl_->expr(spec.offset);
   if (spec.bytes) tensor.bytes = impl_->expr(*spec.bytes);

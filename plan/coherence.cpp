@@ -30,13 +30,13 @@ void PlanBuilder::Impl::find_roots() {
     while (at != kNone<TensorId> && walk[index(at)] == kNoId) {
       walk[index(at)] = index(start);
       path.push_back(at);
-      if (plan.tensors[at].placement != Placement::kView) break;
+      if (plan.tensors[at].placement != TensorKind::kView) break;
       at = plan.tensors[at].base;
     }
     if (path.empty()) continue;
     const Tensor& last = plan.tensors[path.back()];
     TensorId root = kNone<TensorId>;  // Stays so behind a cycle or a base that does not exist.
-    if (last.placement != Placement::kView) {
+    if (last.placement != TensorKind::kView) {
       root = path.back();
     } else if (at != kNone<TensorId> && walk[index(at)] == index(start)) {
       report_cycle(std::vector<TensorId>(std::ranges::find(path, at), path.end()));

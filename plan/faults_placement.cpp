@@ -22,7 +22,7 @@ void find_in_views(FaultSearch& search) {
   const Layout& layout = search.layout;
   for (const TensorId id : ids(search.plan.tensors)) {
     const Tensor& tensor = search.plan.tensors[id];
-    if (tensor.placement != Placement::kView) continue;
+    if (tensor.placement != TensorKind::kView) continue;
     const ByteRange bytes = layout.tensor(id).bytes.hull();
     const ByteRange root = layout.tensor(tensor.root).bytes.hull();
     if (bytes.empty() || (root.begin <= bytes.begin && bytes.end <= root.end)) continue;
@@ -59,7 +59,7 @@ void find_in_alignment(FaultSearch& search) {
   for (const TensorId id : ids(plan.tensors)) {
     const Tensor& tensor = plan.tensors[id];
     const PoolId pool = search.layout.storage(tensor.storage).pool;
-    const bool is_root = tensor.placement == Placement::kRoot;
+    const bool is_root = tensor.placement == TensorKind::kRoot;
     const std::int64_t alignment = tensor.alignment != 0 ? tensor.alignment
                                    : is_root             ? plan.pools[pool].alignment
                                                          : 1;

@@ -48,7 +48,7 @@ std::optional<std::int64_t> product(std::span<const std::int64_t> counts) {
 std::optional<Diagnostic> unplaced_error(const Plan& plan) {
   std::vector<TensorId> unplaced;
   for (const TensorId id : ids(plan.tensors)) {
-    if (plan.tensors[id].placement == Placement::kUnplaced) unplaced.push_back(id);
+    if (plan.tensors[id].placement == TensorKind::kUnplaced) unplaced.push_back(id);
   }
   if (unplaced.empty()) return std::nullopt;
   std::vector<std::string> names;

@@ -78,7 +78,7 @@ struct Storage {
   Expr bytes;
 };
 
-enum class Placement : std::uint8_t {
+enum class TensorKind : std::uint8_t {
   kRoot,      ///< At `offset` in `storage`.
   kView,      ///< At `offset` from the first element of `base`.
   kUnplaced,  ///< The planner's work.
@@ -86,7 +86,7 @@ enum class Placement : std::uint8_t {
 
 struct Tensor {
   std::string_view name;
-  Placement placement = Placement::kRoot;
+  TensorKind placement = TensorKind::kRoot;
   DType dtype = DType::kNone;  ///< kNone iff given by `bytes` alone.
   bool has_strides = false;    ///< Otherwise row-major contiguous.
   StorageId storage = kNone<StorageId>;  ///< Of the root; kNone iff the root is unplaced.

@@ -90,15 +90,15 @@ void write_tensor(PlanText& text, TensorId id) {
   const Tensor& tensor = plan.tensors[id];
   text.field("id", tensor.name);
   switch (tensor.placement) {
-    case Placement::kRoot:
+    case TensorKind::kRoot:
       text.field("storage", plan.storages[tensor.storage].name);
       if (!is_constant(tensor.offset, 0)) text.field("offset", tensor.offset);
       break;
-    case Placement::kView:
+    case TensorKind::kView:
       text.field("view_of", plan.tensors[tensor.base].name);
       if (!is_constant(tensor.offset, 0)) text.field("offset", tensor.offset);
       break;
-    case Placement::kUnplaced:
+    case TensorKind::kUnplaced:
       break;
   }
   if (tensor.dtype == DType::kNone) {

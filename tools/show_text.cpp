@@ -120,11 +120,11 @@ class Show {
 
   std::string place_of(const Tensor& tensor) const {
     switch (tensor.placement) {
-      case Placement::kRoot:
+      case TensorKind::kRoot:
         return printable(plan_.storages[tensor.storage].name) + " + " + value(tensor.offset);
-      case Placement::kView:
+      case TensorKind::kView:
         return printable(plan_.tensors[tensor.base].name) + " + " + value(tensor.offset);
-      case Placement::kUnplaced:
+      case TensorKind::kUnplaced:
         break;
     }
     std::vector<std::string> wanted;

@@ -38,7 +38,7 @@ bool touches_a_byte(const Plan& plan, const Op& op) {
 }
 
 bool needs_a_place(const Plan& plan, TensorId id) {
-  return plan.tensors[plan.tensors[id].root].placement == Placement::kUnplaced;
+  return plan.tensors[plan.tensors[id].root].placement == TensorKind::kUnplaced;
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ void AlikeMaker::add_boundary() {
 void AlikeMaker::add_views() {
   for (const TensorId id : ids(plan_.tensors)) {
     const SymbolicBox& box = boxes_[index(id)];
-    if (plan_.tensors[id].placement != Placement::kView || box.empty) continue;
+    if (plan_.tensors[id].placement != TensorKind::kView || box.empty) continue;
     const SymbolicBox& root = boxes_[index(plan_.tensors[id].root)];
     if (root.empty) continue;  // Any byte of the view lies outside.
     fix_at_most(root.low, box.low);
@@ -211,7 +211,7 @@ void AlikeMaker::add_alignment() {
   }
   for (const TensorId id : ids(plan_.tensors)) {
     const Tensor& tensor = plan_.tensors[id];
-    const std::int64_t own = tensor.placement == Placement::kRoot
+    const std::int64_t own = tensor.placement == TensorKind::kRoot
                                  ? plan_.pools[plan_.storages[tensor.storage].pool].alignment
                                  : 1;
     for (const Expr slot : slots_of(id)) {

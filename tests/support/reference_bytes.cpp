@@ -44,7 +44,7 @@ Elements Sizes::elements(TensorId id, std::int64_t slot) const {
   const Tensor& tensor = plan.tensors[id];
   Elements result;
   result.zero = value(tensor.offset);
-  for (TensorId at = id; plan.tensors[at].placement == Placement::kView;) {
+  for (TensorId at = id; plan.tensors[at].placement == TensorKind::kView;) {
     at = plan.tensors[at].base;
     result.zero += value(plan.tensors[at].offset);
   }

@@ -240,7 +240,7 @@ class Checker {
     const Tensor& tensor = plan_.tensors[id];
     for (std::int64_t slot = 0; slot < sizes_.slot_count(tensor.storage); ++slot) {
       const Elements elements = sizes_.elements(id, slot);
-      const bool view = tensor.placement == Placement::kView;
+      const bool view = tensor.placement == TensorKind::kView;
       const std::int64_t alignment = tensor.alignment != 0 ? tensor.alignment
                                      : view                ? 1
                                                            : plan_.pools[pool_of(id)].alignment;
