@@ -42,9 +42,12 @@ struct Clash {
 struct Problem {
   std::vector<Buffer> buffers;
   std::vector<Clash> clashes;  ///< Sorted by (first, second).
+  /// Two buffers clash, with all their bytes, iff their live ranges intersect; `clashes` is empty.
+  /// For problems with so many clashes that they should not be written down.
+  bool live_ranges_decide = false;
   std::vector<LiveRange>
       live_ranges;  ///< By buffer, of its first to its last use in a fixed order of steps:
-                    ///< a hint for `greedy-death` and the like; clashes decide.
+                    ///< a hint for `greedy-death` and the like; empty: none.
   std::optional<std::int64_t> capacity;  ///< Bytes; nullopt: unlimited.
   std::int64_t lower_bound = 0;  ///< Bytes that every placement needs; a strategy may stop there.
 };
@@ -54,10 +57,15 @@ struct Placement {
   std::vector<std::int64_t> offsets;
   std::int64_t peak = 0;    ///< Highest end of a buffer that is not empty; 0 without one.
   bool is_optimal = false;  ///< Proven: no placement has a lower peak.
+  std::uint64_t nodes = 0;  ///< Of a search.
+  std::string note;         ///< What else a strategy has to report, one line; may be empty.
 };
 
 /// What is wrong with `placement`, for people; empty: nothing. Compares every clash, shares nothing
-/// with the strategies. Cost O(buffers + clashes).
+/// with the strategies. Cost O(buffers + clashes), O(n log n) if live ranges decide.
 std::string fault_of(const Problem& problem, const Placement& placement);
+
+/// The same for the fixed buffers alone: no strategy can mend them.
+std::string fault_of_fixed(const Problem& problem);
 
 }  // namespace memverify

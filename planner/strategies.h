@@ -1,0 +1,15 @@
+// planner/strategies.h -- what the table of strategy.cpp lists; each in a file of its own.
+#pragma once
+
+#include "planner/strategy.h"
+
+namespace memverify {
+
+Placement place_none(const Problem& problem, const StrategyOptions& options);
+Placement place_greedy_death(const Problem& problem, const StrategyOptions& options);
+Placement place_first_fit(const Problem& problem, const StrategyOptions& options);
+Placement place_best_fit(const Problem& problem, const StrategyOptions& options);
+Placement place_by_size(const Problem& problem, const StrategyOptions& options);
+Placement place_by_conflicts(const Problem& problem, const StrategyOptions& options);
+
+}  // namespace memverify
