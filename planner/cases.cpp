@@ -27,8 +27,8 @@ Unrolled unrolled(const Plan& plan, const Layout& layout, const ConditionCase& c
   if (all == 1) return {};
   std::int64_t turn = 1;
   for (const Storage& storage : plan.storages) {
-    turn = std::min<std::int64_t>(std::lcm(turn, std::int64_t{storage.slots.size()}),
-                                  kMostIterations);
+    turn =
+        std::min<std::int64_t>(std::lcm(turn, std::int64_t{storage.slots.size()}), kMostIterations);
   }
   std::int64_t reach = 0;
   for (const Access& access : plan.accesses) {

@@ -10,9 +10,9 @@
 
 namespace memverify {
 
-/// Calls `visit` with the program of each case of `plan`, all of whose tensors are placed apart: all
-/// values of symbols and conditions, and of the iterations as many as show every way in which two
-/// tensors can meet, whichever storages they come to share. Returns why not every case could be
+/// Calls `visit` with the program of each case of `plan`, all of whose tensors are placed apart:
+/// all values of symbols and conditions, and of the iterations as many as show every way in which
+/// two tensors can meet, whichever storages they come to share. Returns why not every case could be
 /// looked at, "" otherwise.
 std::string for_each_case(const Plan& plan, const std::function<void(const Program&)>& visit);
 

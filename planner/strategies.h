@@ -11,5 +11,6 @@ Placement place_first_fit(const Problem& problem, const StrategyOptions& options
 Placement place_best_fit(const Problem& problem, const StrategyOptions& options);
 Placement place_by_size(const Problem& problem, const StrategyOptions& options);
 Placement place_by_conflicts(const Problem& problem, const StrategyOptions& options);
+Placement place_optimal(const Problem& problem, const StrategyOptions& options);
 
 }  // namespace memverify

@@ -15,6 +15,7 @@ constexpr auto kStrategies = std::to_array<Strategy>({
     {"best-fit", "by first use, smallest gap", place_best_fit},
     {"by-size", "largest first, smallest gap", place_by_size},
     {"by-conflicts", "most clashes first, lowest offset", place_by_conflicts},
+    {"optimal", "exact search from below, stopped by time", place_optimal},
 });
 
 }  // namespace

@@ -1,0 +1,15 @@
+// planner/optimal.h -- the lowest peak there is, or the best that was found in time.
+#pragma once
+
+#include "planner/offset_search.h"
+#include "planner/strategy.h"
+
+namespace memverify {
+
+/// Starts from the best list placement, then searches below it. Stops at the bound, and once the
+/// capacity of the problem is kept. `is_optimal` needs a proof: the peak is the bound, or the
+/// search went through all placements with a lower one.
+Placement optimal_placement(const Problem& problem, const StrategyOptions& options,
+                            OffsetSearchSwitches switches = {});
+
+}  // namespace memverify
