@@ -72,6 +72,7 @@ std::span<const Command> commands() {
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
       Command{
           .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
+      Command{.name = "plan", .help = "Place the tensors of a graph", .run = plan_command},
       Command{.name = "audit",
               .help = "Say which syncs a safe plan needs, and which could go",
               .run = audit_command},

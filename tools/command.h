@@ -30,6 +30,7 @@ ExitCode simulate_command(const Arguments& arguments);
 ExitCode explain_command(const Arguments& arguments);
 ExitCode show_command(const Arguments& arguments);
 ExitCode import_command(const Arguments& arguments);
+ExitCode plan_command(const Arguments& arguments);
 ExitCode audit_command(const Arguments& arguments);
 ExitCode check_certificate_command(const Arguments& arguments);
 

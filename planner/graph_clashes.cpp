@@ -1,0 +1,148 @@
+#include "planner/graph_clashes.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "planner/cases.h"
+#include "planner/clashes.h"
+#include "planner/handoff.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMostCellRuns = std::size_t{1} << 22;
+constexpr std::size_t kUnsortedClashes = std::size_t{1} << 20;
+
+auto order_of(const Clash& c) {
+  return std::tuple(c.first, c.second, c.of_first.begin, c.of_first.end, c.of_second.begin,
+                    c.of_second.end);
+}
+
+void sort_unique(std::vector<Clash>& clashes) {
+  std::ranges::sort(clashes, {}, order_of);
+  clashes.erase(
+      std::unique(clashes.begin(), clashes.end(),
+                  [](const Clash& a, const Clash& b) { return order_of(a) == order_of(b); }),
+      clashes.end());
+}
+
+auto handoff_order(const Handoff& h) { return std::tuple(order_of(h.clash), h.delta); }
+
+/// False only when no byte has a fixed place.
+bool has_fixed_places(const ApartPlan& apart) {
+  return std::ranges::any_of(
+             apart.plan.storages,
+             [&](const Storage& storage) { return storage.pool != apart.scratch; }) ||
+         std::ranges::any_of(apart.plan.accesses,
+                             [](const Access& access) { return access.tensor == kNone<TensorId>; });
+}
+
+std::vector<std::uint8_t> permanent_buffers(const ApartPlan& apart) {
+  const Plan& plan = apart.plan;
+  std::vector<std::uint8_t> kept(plan.tensors.size(), 0);
+  for (const TensorId tensor : plan.inputs) kept[index(tensor)] = 1;
+  for (const TensorId tensor : plan.donated) kept[index(tensor)] = 0;
+  for (const TensorId tensor : plan.constants) kept[index(tensor)] = 1;
+  std::vector<std::uint8_t> result(apart.buffers.size(), 0);
+  if (has_fixed_places(apart)) return result;
+  for (BufferIndex b = 0; b < apart.buffers.size(); ++b) {
+    result[b] = kept[index(apart.buffers[b].root)];
+  }
+  return result;
+}
+
+class ClashCollector {
+ public:
+  explicit ClashCollector(const ApartPlan& apart) : apart_(apart), map_(map_buffers(apart)) {
+    result_.permanent = permanent_buffers(apart);
+    for (const GraphBuffer& buffer : apart.buffers) roots_.push_back(buffer.root);
+    result_.live_ranges.resize(apart.buffers.size());
+  }
+
+  GraphClashes run() {
+    std::string gap = for_each_case(apart_.plan, [&](const Program& program) { look(program); });
+    if (result_.gap.empty()) result_.gap = std::move(gap);
+    sort_unique(result_.clashes);
+    auto& handoffs = result_.handoffs;
+    std::ranges::sort(handoffs, {}, handoff_order);
+    handoffs.erase(std::unique(handoffs.begin(), handoffs.end(),
+                               [](const Handoff& a, const Handoff& b) {
+                                 return handoff_order(a) == handoff_order(b);
+                               }),
+                   handoffs.end());
+    result_.fixed.assign(map_.fixed().begin(), map_.fixed().end());
+    return std::move(result_);
+  }
+
+ private:
+  void look(const Program& program) {
+    const Walk run = walk(program);
+    const Order order(program, run);
+    const std::optional<Footprints> footprints = Footprints::make(program, kMostCellRuns);
+    if (program.has_consume || !order.is_known()) {
+      result_.gap = "clocks do not decide the order of its ops";
+    } else if (!footprints) {
+      result_.gap = "the strided tensors have too many runs of bytes";
+    }
+    if (!result_.gap.empty()) return;
+    const LiveValues live = live_values(program, run, order, *footprints, map_, result_.permanent);
+    for_each_clash(live, order, run, [&](std::uint32_t a, std::uint32_t b) {
+      add(program, order, live, live.values[a], live.values[b]);
+    });
+    for (const LiveValue& value : live.values) note_range(program, run, live, value);
+  }
+
+  void add(const Program& program, const Order& order, const LiveValues& live, const LiveValue& a,
+           const LiveValue& b) {
+    if (a.buffer == b.buffer) return;
+    const std::size_t movable = map_.movable();
+    if (a.buffer >= movable && b.buffer >= movable) return;
+    const Clash clash = a.buffer < b.buffer ? Clash{a.buffer, b.buffer, a.bytes, b.bytes}
+                                            : Clash{b.buffer, a.buffer, b.bytes, a.bytes};
+    if (const auto chance = in_place_chance(program, order, live, a, b, roots_)) {
+      if (!chance->any) {
+        result_.handoffs.push_back({clash, a.buffer < b.buffer ? chance->delta : -chance->delta});
+      }
+      return;
+    }
+    result_.clashes.push_back(clash);
+    if (result_.clashes.size() < 2 * sorted_ + kUnsortedClashes) return;
+    sort_unique(result_.clashes);
+    sorted_ = result_.clashes.size();
+  }
+
+  void note_range(const Program& program, const Walk& run, const LiveValues& live,
+                  const LiveValue& value) {
+    if (value.buffer >= map_.movable()) return;
+    LiveRange& range = result_.live_ranges[value.buffer];
+    std::int64_t begin = value.from_start ? 0 : std::int64_t{1} << 40;
+    std::int64_t end =
+        value.to_end ? static_cast<std::int64_t>(2 * program.instances.size() + 2) : 1;
+    for (const Cmd cmd : live.firsts(value)) {
+      begin = std::min<std::int64_t>(begin, run.started[cmd]);
+    }
+    for (const Cmd cmd : live.lasts(value)) {
+      end = std::max<std::int64_t>(end, std::int64_t{run.completed[cmd]} + 1);
+    }
+    if (range == LiveRange{}) range = {begin, end};
+    range = {std::min(range.begin, begin), std::max(range.end, end)};
+  }
+
+  const ApartPlan& apart_;
+  BufferMap map_;
+  std::vector<TensorId> roots_;
+  std::size_t sorted_ = 0;
+  GraphClashes result_;
+};
+
+}  // namespace
+
+GraphClashes find_graph_clashes(const ApartPlan& apart) { return ClashCollector(apart).run(); }
+
+BufferMap map_buffers(const ApartPlan& apart) {
+  BufferMap map(apart.scratch);
+  for (const GraphBuffer& buffer : apart.buffers) map.add(buffer.address);
+  return map;
+}
+
+}  // namespace memverify

@@ -1,0 +1,39 @@
+// planner/graph_clashes.h -- which bytes of a graph's buffers must have different addresses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "planner/apart.h"
+#include "planner/live_values.h"
+#include "planner/problem.h"
+
+namespace memverify {
+
+/// Bytes of two buffers that clash only in that an op reads the first and writes the second, which
+/// it may do in place: with `first` at address x and `second` at x + `delta` they may share.
+struct Handoff {
+  Clash clash;
+  std::int64_t delta = 0;
+};
+
+struct GraphClashes {
+  std::vector<Clash> clashes;     ///< Sorted, without repetition; not between two fixed places.
+  std::vector<Handoff> handoffs;  ///< Clashes too, unless the two share in place. Sorted.
+  std::vector<BufferMap::Fixed> fixed;  ///< Numbered from the number of buffers on.
+  std::vector<LiveRange> live_ranges;   ///< By buffer: first to last access in a walk.
+  /// By buffer: holds its value from before the start until after the end (a constant, an input
+  /// that is not donated). Clashes with everything, which is not listed. None where there are fixed
+  /// places.
+  std::vector<std::uint8_t> permanent;
+  std::string gap;  ///< Not empty: why not every case was looked at; the clashes then say nothing.
+};
+
+/// Over all symbol values, conditions and iterations. The plan must be safe.
+GraphClashes find_graph_clashes(const ApartPlan& apart);
+
+/// The buffers of `apart` as a map from addresses.
+BufferMap map_buffers(const ApartPlan& apart);
+
+}  // namespace memverify

@@ -1,0 +1,55 @@
+// planner/plan_graph.h -- from a graph to a plan.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/apart.h"
+#include "planner/graph_clashes.h"
+#include "planner/strategy.h"
+
+namespace memverify {
+
+struct PlanGraphOptions {
+  PlaceFunction place = nullptr;
+  StrategyOptions strategy;
+  std::optional<std::int64_t> slots;     ///< For tensors that ask for more than one.
+  std::vector<PoolId> pools;             ///< For tensors that name none; empty: all, in order.
+  std::optional<std::int64_t> capacity;  ///< Of every pool, instead of its own.
+};
+
+/// What became of one pool.
+struct PoolOutcome {
+  PoolId pool = kNone<PoolId>;
+  std::optional<std::int64_t> capacity;
+  std::int64_t peak = 0;             ///< Highest end of a storage.
+  std::int64_t total = 0;            ///< Sum of the sizes of what was placed here.
+  std::int64_t bound = 0;            ///< No placement has a lower peak; 0: not known.
+  bool is_optimal = false;           ///< Proven, for this choice of pools.
+  std::vector<BufferIndex> at_peak;  ///< The one that ends highest, and what it clashes with.
+  bool fits() const { return !capacity || peak <= *capacity; }
+};
+
+struct PlannedGraph {
+  Plan plan;                         ///< With the tensors placed and `peak_bytes` claimed.
+  std::vector<PoolOutcome> pools;    ///< Those that something was placed in.
+  std::vector<GraphBuffer> buffers;  ///< `address` is in `pool_of`.
+  std::vector<PoolId> pool_of;       ///< By buffer.
+  std::string gap;                   ///< Not empty: why no two tensors share bytes.
+  bool fits() const {
+    for (const PoolOutcome& outcome : pools) {
+      if (!outcome.fits()) return false;
+    }
+    return true;
+  }
+};
+
+/// Places every unplaced tensor of `graph`. `apart` is the graph with the tensors apart, and safe;
+/// `clashes` says which must not meet. A plan that does not fit its pools is returned as it is.
+/// The graph has a pool.
+PlannedGraph plan_graph(const Plan& graph, const ApartPlan& apart, const GraphClashes& clashes,
+                        const PlanGraphOptions& options);
+
+}  // namespace memverify

@@ -1,0 +1,139 @@
+#include "tools/plan_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "plan/json_text.h"
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMostTensorsInText = 12;
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// 1 - peak / sum of sizes, in percent.
+std::string reuse_words(const PoolOutcome& outcome) {
+  const double ratio = 1.0 - static_cast<double>(outcome.peak) / static_cast<double>(outcome.total);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100.0 * ratio);
+  return text;
+}
+
+std::string buffer_words(const PlanReport& report, BufferIndex b) {
+  const GraphBuffer& buffer = report.planned->buffers[b];
+  std::string words = quoted(report.graph->tensors[buffer.root].name);
+  if (buffer.slot > 0) words += " (slot " + number(buffer.slot) + ")";
+  return words + " [" + number(buffer.address) + ", " + number(buffer.address + buffer.bytes) + ")";
+}
+
+std::string at_peak_text(const PlanReport& report, const PoolOutcome& outcome) {
+  std::string out;
+  for (std::size_t k = 0; k < outcome.at_peak.size(); ++k) {
+    if (k == kMostTensorsInText) {
+      return out + "    and " +
+             counted(static_cast<std::int64_t>(outcome.at_peak.size() - k), "tensor") + " more\n";
+    }
+    out += "    " + buffer_words(report, outcome.at_peak[k]) + "\n";
+  }
+  return out;
+}
+
+std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
+  std::string out = "pool " + quoted(report.graph->pools[outcome.pool].name) + ": peak " +
+                    counted(outcome.peak, "byte");
+  if (outcome.capacity) out += " of " + number(*outcome.capacity);
+  if (outcome.bound > 0) {
+    out += ", no placement needs less than " + number(outcome.bound);
+    if (outcome.bound == outcome.peak) out += " (optimal)";
+  } else if (outcome.is_optimal) {
+    out += " (optimal)";
+  }
+  out += "\n  tensors of " + counted(outcome.total, "byte") + " together, reuse ratio " +
+         reuse_words(outcome) + "\n";
+  return out + "  at the peak:\n" + at_peak_text(report, outcome);
+}
+
+std::int64_t count_roots(const PlannedGraph& planned) {
+  return std::ranges::count(planned.buffers, 0U, &GraphBuffer::slot);
+}
+
+}  // namespace
+
+std::string plan_text(const PlanReport& report) {
+  std::string out;
+  for (const PoolOutcome& outcome : report.planned->pools) out += pool_text(report, outcome);
+  if (!report.planned->gap.empty()) {
+    out += "note: no two tensors share bytes: " + report.planned->gap + "\n";
+  }
+  out += "memverify: " + counted(count_roots(*report.planned), "tensor") + " placed by " +
+         std::string(report.strategy);
+  if (!report.verdict.empty()) out += ", " + std::string(report.verdict);
+  return out + "\n";
+}
+
+std::string plan_json(const PlanReport& report) {
+  JsonText json;
+  json.open('{');
+  json.field("memverify", std::int64_t{1});
+  json.field("plan", report.graph->name);
+  json.field("strategy", report.strategy);
+  json.field("verdict", report.verdict);
+  json.field("tensors", count_roots(*report.planned));
+  if (!report.planned->gap.empty()) json.field("gap", std::string_view(report.planned->gap));
+  json.key("pools");
+  json.open_lines();
+  for (const PoolOutcome& outcome : report.planned->pools) {
+    json.next();
+    json.open('{');
+    json.field("pool", report.graph->pools[outcome.pool].name);
+    json.field("peak_bytes", outcome.peak);
+    if (outcome.capacity) json.field("capacity", *outcome.capacity);
+    if (outcome.bound > 0) json.field("bound", outcome.bound);
+    json.flag("optimal", outcome.is_optimal || outcome.bound == outcome.peak);
+    json.field("total_bytes", outcome.total);
+    json.key("at_peak");
+    json.open('[');
+    for (const BufferIndex b : outcome.at_peak) {
+      const GraphBuffer& buffer = report.planned->buffers[b];
+      json.next();
+      json.open('{');
+      json.field("tensor", report.graph->tensors[buffer.root].name);
+      json.field("slot", std::int64_t{buffer.slot});
+      json.pair("bytes", buffer.address, buffer.address + buffer.bytes);
+      json.close('}');
+    }
+    json.close(']');
+    json.close('}');
+  }
+  json.close_lines();
+  json.close('}');
+  return json.take() + "\n";
+}
+
+std::string too_small_text(const PlanReport& report, const Style& style) {
+  std::string out;
+  for (const PoolOutcome& outcome : report.planned->pools) {
+    if (outcome.fits()) continue;
+    out += style.error("error") + ": pool " + quoted(report.graph->pools[outcome.pool].name) +
+           " is too small: " + counted(outcome.peak, "byte") + " needed, " +
+           number(*outcome.capacity) + " there, " + number(outcome.peak - *outcome.capacity) +
+           " missing\n";
+    if (outcome.bound > *outcome.capacity) {
+      out += "  no placement needs less than " + number(outcome.bound) + "\n";
+    }
+    out += "  at the peak:\n" + at_peak_text(report, outcome);
+    for (const BufferIndex b : outcome.at_peak) {
+      const GraphBuffer& buffer = report.planned->buffers[b];
+      if (buffer.bytes > *outcome.capacity) {
+        out += "  " + quoted(report.graph->tensors[buffer.root].name) + " alone has " +
+               counted(buffer.bytes, "byte") + "\n";
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace memverify

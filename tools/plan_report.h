@@ -1,0 +1,27 @@
+// tools/plan_report.h -- what `memverify plan` says about a placement.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "planner/plan_graph.h"
+#include "tools/console.h"
+
+namespace memverify {
+
+struct PlanReport {
+  std::string_view strategy;
+  std::string_view verdict;  ///< Of the plan as it is written; "" when it was not asked for.
+  const Plan* graph = nullptr;
+  const PlannedGraph* planned = nullptr;
+};
+
+/// Pools, the tensors at the peak of each, then one line on the whole.
+std::string plan_text(const PlanReport& report);
+/// The same as one JSON object and a newline.
+std::string plan_json(const PlanReport& report);
+
+/// Why the plan is not written: which pools are too small, by how much, and what would help.
+std::string too_small_text(const PlanReport& report, const Style& style);
+
+}  // namespace memverify
