@@ -26,8 +26,9 @@ class GraphPlanner {
     family_alignments();
     capacities();
     choose_pools();
+    bounds_ = pool_bounds(apart_, clashes_, pool_of_);
     for (const PoolId pool : ids(graph_.pools)) outcomes_.push_back(place_pool(pool));
-    spill();
+    if (spill()) bounds_ = pool_bounds(apart_, clashes_, pool_of_);
     return result();
   }
 
@@ -170,14 +171,18 @@ class GraphPlanner {
   PoolOutcome place_pool(PoolId pool) {
     PoolOutcome outcome{.pool = pool, .capacity = capacity_[index(pool)]};
     std::int64_t kept = 0;
+    std::int64_t permanent = 0;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool) continue;
       outcome.total += apart_.buffers[b].bytes;
-      if (!in_problem(b, pool)) kept = align_to(kept, alignment_of(b)) + apart_.buffers[b].bytes;
+      if (in_problem(b, pool)) continue;
+      kept = align_to(kept, alignment_of(b)) + apart_.buffers[b].bytes;
+      permanent += apart_.buffers[b].bytes;
     }
     std::optional<std::int64_t> room = outcome.capacity;
     if (room) room = std::max<std::int64_t>(*room - kept, 0);
-    place_best(pool, room, outcome);
+    place_best(pool, room, std::max<std::int64_t>(bounds_[index(pool)].bytes - permanent, 0),
+               outcome);
     stack_permanent(pool);
     outcome.peak = fixed_end_[index(pool)];
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
@@ -188,7 +193,8 @@ class GraphPlanner {
   }
 
   /// With the in-place pairs together, or all apart, whichever needs less.
-  void place_best(PoolId pool, std::optional<std::int64_t> room, PoolOutcome& outcome) {
+  void place_best(PoolId pool, std::optional<std::int64_t> room, std::int64_t bound,
+                  PoolOutcome& outcome) {
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> alignments;
     bool pairs = false;
@@ -207,6 +213,7 @@ class GraphPlanner {
           together ? in_place_groups(clashes_, bytes, alignments) : no_groups(bytes.size());
       PoolProblem made = make_problem(pool, groups);
       made.problem.capacity = room;
+      made.problem.lower_bound = bound;
       if (made.problem.buffers.empty()) continue;
       const Placement placement = options_.place(made.problem, options_.strategy);
       if (best >= 0 && placement.peak >= best) continue;
@@ -238,8 +245,9 @@ class GraphPlanner {
     }
   }
 
-  /// Moves tensors that may go elsewhere out of pools that are too full.
-  void spill() {
+  /// Moves tensors that may go elsewhere out of pools that are too full. True iff any moved.
+  bool spill() {
+    bool spilled = false;
     for (std::size_t rounds = 0; rounds <= apart_.buffers.size(); ++rounds) {
       const auto full =
           std::ranges::find_if(outcomes_, [](const PoolOutcome& o) { return !o.fits(); });
@@ -254,11 +262,15 @@ class GraphPlanner {
         changed[index(pool)] = changed[index(to)] = 1;
         break;
       }
-      if (!moved) return;
+      if (!moved) return spilled;
+      spilled = true;
       for (const PoolId pool : ids(graph_.pools)) {
-        if (changed[index(pool)] != 0) outcomes_[index(pool)] = place_pool(pool);
+        if (changed[index(pool)] == 0) continue;
+        bounds_[index(pool)] = {};
+        outcomes_[index(pool)] = place_pool(pool);
       }
     }
+    return spilled;
   }
 
   /// Moves the tensor that frees enough with the least, or the largest one, to the pool that comes
@@ -326,6 +338,8 @@ class GraphPlanner {
     for (PoolOutcome& outcome : outcomes_) {
       planned.plan.pools[outcome.pool].peak_bytes = outcome.peak;
       if (outcome.total == 0) continue;
+      outcome.bound = std::move(bounds_[index(outcome.pool)]);
+      outcome.is_optimal = outcome.is_optimal || outcome.bound.bytes == outcome.peak;
       find_at_peak(outcome);
       planned.pools.push_back(outcome);
     }
@@ -341,6 +355,7 @@ class GraphPlanner {
   std::vector<std::int64_t> fixed_end_;                ///< By pool: of the storages it has.
   std::vector<PoolId> pool_of_;                        ///< By buffer.
   std::vector<std::int64_t> offset_of_;                ///< By buffer.
+  std::vector<PoolBound> bounds_;                      ///< By pool.
   std::vector<PoolOutcome> outcomes_;                  ///< By pool.
 };
 

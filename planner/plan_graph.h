@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/apart.h"
+#include "planner/graph_bound.h"
 #include "planner/graph_clashes.h"
 #include "planner/strategy.h"
 
@@ -26,7 +27,7 @@ struct PoolOutcome {
   std::optional<std::int64_t> capacity;
   std::int64_t peak = 0;             ///< Highest end of a storage.
   std::int64_t total = 0;            ///< Sum of the sizes of what was placed here.
-  std::int64_t bound = 0;            ///< No placement has a lower peak; 0: not known.
+  PoolBound bound;                   ///< No placement has a lower peak; 0 bytes: not known.
   bool is_optimal = false;           ///< Proven, for this choice of pools.
   std::vector<BufferIndex> at_peak;  ///< The one that ends highest, and what it clashes with.
   bool fits() const { return !capacity || peak <= *capacity; }

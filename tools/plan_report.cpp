@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
 
 #include "plan/json_text.h"
 #include "plan/words.h"
@@ -14,19 +13,35 @@ constexpr std::size_t kMostTensorsInText = 12;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// 1 - peak / sum of sizes, in percent.
-std::string reuse_words(const PoolOutcome& outcome) {
-  const double ratio = 1.0 - static_cast<double>(outcome.peak) / static_cast<double>(outcome.total);
+double ratio(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(a) / static_cast<double>(b);
+}
+
+std::string percent(double part) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100.0 * ratio);
+  std::snprintf(text, sizeof text, "%.1f %%", 100.0 * part);
   return text;
 }
+
+double gap_of(const PoolOutcome& outcome) { return ratio(outcome.peak, outcome.bound.bytes) - 1.0; }
 
 std::string buffer_words(const PlanReport& report, BufferIndex b) {
   const GraphBuffer& buffer = report.planned->buffers[b];
   std::string words = quoted(report.graph->tensors[buffer.root].name);
   if (buffer.slot > 0) words += " (slot " + number(buffer.slot) + ")";
   return words + " [" + number(buffer.address) + ", " + number(buffer.address + buffer.bytes) + ")";
+}
+
+/// "`a`", "bytes [0, 16) of `a`" or "bytes [0, 16) that are placed already".
+std::string member_words(const PlanReport& report, const BoundMember& member) {
+  const std::string bytes =
+      "bytes [" + number(member.bytes.begin) + ", " + number(member.bytes.end) + ")";
+  if (member.buffer >= report.planned->buffers.size()) return bytes + " that are placed already";
+  const GraphBuffer& buffer = report.planned->buffers[member.buffer];
+  std::string words = quoted(report.graph->tensors[buffer.root].name);
+  if (buffer.slot > 0) words += " (slot " + number(buffer.slot) + ")";
+  const std::int64_t size = member.bytes.end - member.bytes.begin;
+  return size == buffer.bytes ? words + " " + counted(size, "byte") : bytes + " of " + words;
 }
 
 std::string at_peak_text(const PlanReport& report, const PoolOutcome& outcome) {
@@ -45,15 +60,38 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
   std::string out = "pool " + quoted(report.graph->pools[outcome.pool].name) + ": peak " +
                     counted(outcome.peak, "byte");
   if (outcome.capacity) out += " of " + number(*outcome.capacity);
-  if (outcome.bound > 0) {
-    out += ", no placement needs less than " + number(outcome.bound);
-    if (outcome.bound == outcome.peak) out += " (optimal)";
-  } else if (outcome.is_optimal) {
-    out += " (optimal)";
+  if (outcome.is_optimal) out += ", which is optimal";
+  if (!outcome.is_optimal && outcome.bound.bytes > 0) {
+    out += ", " + percent(gap_of(outcome)) + " above the bound";
   }
   out += "\n  tensors of " + counted(outcome.total, "byte") + " together, reuse ratio " +
-         reuse_words(outcome) + "\n";
-  return out + "  at the peak:\n" + at_peak_text(report, outcome);
+         percent(1.0 - ratio(outcome.peak, outcome.total)) + "\n";
+  const PoolBound& bound = outcome.bound;
+  if (bound.bytes == 0) return out + "  at the peak:\n" + at_peak_text(report, outcome);
+  out += "  largest live set " + counted(bound.largest_live_set, "byte") + ", fragmentation " +
+         counted(outcome.peak - bound.largest_live_set, "byte") + "\n";
+  out += "  no placement needs less than " + counted(bound.bytes, "byte") +
+         ", for no two of these may share any:\n";
+  for (std::size_t k = 0; k < bound.members.size(); ++k) {
+    if (k == kMostTensorsInText) {
+      return out + "    and " +
+             counted(static_cast<std::int64_t>(bound.members.size() - k), "value") + " more\n";
+    }
+    out += "    " + member_words(report, bound.members[k]) + "\n";
+  }
+  return out;
+}
+
+void add_member(JsonText& json, const PlanReport& report, const BoundMember& member) {
+  json.next();
+  json.open('{');
+  if (member.buffer < report.planned->buffers.size()) {
+    const GraphBuffer& buffer = report.planned->buffers[member.buffer];
+    json.field("tensor", report.graph->tensors[buffer.root].name);
+    json.field("slot", std::int64_t{buffer.slot});
+  }
+  json.pair("bytes", member.bytes.begin, member.bytes.end);
+  json.close('}');
 }
 
 std::int64_t count_roots(const PlannedGraph& planned) {
@@ -91,8 +129,15 @@ std::string plan_json(const PlanReport& report) {
     json.field("pool", report.graph->pools[outcome.pool].name);
     json.field("peak_bytes", outcome.peak);
     if (outcome.capacity) json.field("capacity", *outcome.capacity);
-    if (outcome.bound > 0) json.field("bound", outcome.bound);
-    json.flag("optimal", outcome.is_optimal || outcome.bound == outcome.peak);
+    if (outcome.bound.bytes > 0) {
+      json.field("bound", outcome.bound.bytes);
+      json.field("largest_live_set", outcome.bound.largest_live_set);
+      json.key("bound_members");
+      json.open('[');
+      for (const BoundMember& member : outcome.bound.members) add_member(json, report, member);
+      json.close(']');
+    }
+    json.flag("optimal", outcome.is_optimal);
     json.field("total_bytes", outcome.total);
     json.key("at_peak");
     json.open('[');
@@ -121,8 +166,8 @@ std::string too_small_text(const PlanReport& report, const Style& style) {
            " is too small: " + counted(outcome.peak, "byte") + " needed, " +
            number(*outcome.capacity) + " there, " + number(outcome.peak - *outcome.capacity) +
            " missing\n";
-    if (outcome.bound > *outcome.capacity) {
-      out += "  no placement needs less than " + number(outcome.bound) + "\n";
+    if (outcome.bound.bytes > *outcome.capacity) {
+      out += "  no placement needs less than " + number(outcome.bound.bytes) + "\n";
     }
     out += "  at the peak:\n" + at_peak_text(report, outcome);
     for (const BufferIndex b : outcome.at_peak) {
