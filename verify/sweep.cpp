@@ -276,8 +276,13 @@ class Sweeper {
   void suspect(std::uint32_t access, std::size_t begin, std::size_t end, ByteRange range,
                Version expected, Version actual) {
     if (result_.suspects.size() >= kMaxSuspects) return;
-    result_.suspects.push_back({access, static_cast<std::uint32_t>(begin),
-                                static_cast<std::uint32_t>(end), range, expected, actual});
+    result_.suspects.push_back({access,
+                                static_cast<std::uint32_t>(begin),
+                                static_cast<std::uint32_t>(end),
+                                range,
+                                expected,
+                                actual,
+                                {}});
   }
 
   // --- unknown commands ---
