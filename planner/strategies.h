@@ -11,6 +11,11 @@ Placement place_first_fit(const Problem& problem, const StrategyOptions& options
 Placement place_best_fit(const Problem& problem, const StrategyOptions& options);
 Placement place_by_size(const Problem& problem, const StrategyOptions& options);
 Placement place_by_conflicts(const Problem& problem, const StrategyOptions& options);
+Placement place_coloring(const Problem& problem, const StrategyOptions& options);
+Placement place_bitset(const Problem& problem, const StrategyOptions& options);
+Placement place_size_classes(const Problem& problem, const StrategyOptions& options);
+Placement place_hill_climb(const Problem& problem, const StrategyOptions& options);
+Placement place_auto(const Problem& problem, const StrategyOptions& options);
 Placement place_optimal(const Problem& problem, const StrategyOptions& options);
 
 }  // namespace memverify

@@ -15,7 +15,12 @@ constexpr auto kStrategies = std::to_array<Strategy>({
     {"best-fit", "by first use, smallest gap", place_best_fit},
     {"by-size", "largest first, smallest gap", place_by_size},
     {"by-conflicts", "most clashes first, lowest offset", place_by_conflicts},
-    {"optimal", "exact search from below, stopped by time", place_optimal},
+    {"coloring", "a block for each colour of the clash graph", place_coloring},
+    {"bitset", "largest first, into blocks with bit sets of their steps", place_bitset},
+    {"size-classes", "blocks of 64 KiB, 1 MiB, 8 MiB, as an online allocator", place_size_classes},
+    {"hill-climb", "changes the order of placing as long as there is time", place_hill_climb},
+    {"optimal", "exact search, stopped by time", place_optimal},
+    {"auto", "the best of lists, exact search and climbing", place_auto},
 });
 
 }  // namespace

@@ -1,6 +1,7 @@
-// tests/bench/place -- strategy × file: peak, bound and nodes.
+// tests/bench/place/main.cpp -- strategy × file: peak, bound and nodes.
 //
-//   place [--capacity N] [--seconds S] [--nodes N] [--without SWITCHES] STRATEGY[,STRATEGY…] FILE.csv…
+//   place [--capacity N] [--seconds S] [--nodes N] [--without SWITCHES] STRATEGY[,STRATEGY…]
+//   FILE.csv…
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
