@@ -20,6 +20,8 @@ class Bounder {
   Bounder(const ApartPlan& apart, const GraphClashes& clashes, const std::vector<PoolId>& pool_of)
       : apart_(apart), clashes_(clashes), pool_of_(pool_of), map_(map_buffers(apart)) {
     for (const GraphBuffer& buffer : apart.buffers) roots_.push_back(buffer.root);
+    clobbers_ = std::ranges::any_of(
+        apart.plan.accesses, [](const Access& access) { return access.tensor == kNone<TensorId>; });
     result_.resize(apart.plan.pools.size() - 1);
   }
 
@@ -46,7 +48,9 @@ class Bounder {
     for (std::uint32_t p = 0; p < result_.size(); ++p) {
       std::vector<std::int64_t> weights;
       for (const LiveValue& value : live.values) {
-        const bool here = pool_of(value.buffer) == PoolId{p};
+        // What is clobbered may lie beyond all storages.
+        const bool counts = value.buffer < pool_of_.size() || !clobbers_;
+        const bool here = counts && pool_of(value.buffer) == PoolId{p};
         weights.push_back(here ? value.bytes.end - value.bytes.begin : 0);
       }
       PoolBound& bound = result_[p];
@@ -72,10 +76,17 @@ class Bounder {
   SharingPairs sharing_pairs(const Program& program, const Walk& run, const Order& order,
                              const LiveValues& live) const {
     SharingPairs pairs;
+    for (std::uint32_t v = 0; v + 1 < live.values.size(); ++v) {
+      const LiveValue& value = live.values[v];
+      const LiveValue& next = live.values[v + 1];  // One op may read the old and write the new.
+      if (value.buffer == next.buffer && value.bytes == next.bytes) pairs.emplace_back(v, v + 1);
+    }
     if (apart_.plan.in_places.empty()) return pairs;
     for_each_clash(live, order, run, [&](std::uint32_t a, std::uint32_t b) {
-      if (in_place_chance(program, order, live, live.values[a], live.values[b], roots_)) {
+      if (may_share_in_place(program, live, live.values[a], live.values[b], roots_)) {
         pairs.emplace_back(a, b);
+      } else if (may_share_in_place(program, live, live.values[b], live.values[a], roots_)) {
+        pairs.emplace_back(b, a);
       }
     });
     return pairs;
@@ -86,6 +97,7 @@ class Bounder {
   const std::vector<PoolId>& pool_of_;
   BufferMap map_;
   std::vector<TensorId> roots_;
+  bool clobbers_ = false;  ///< Some op clobbers bytes of a pool.
   std::vector<PoolBound> result_;
 };
 

@@ -62,6 +62,7 @@ class ClashCollector {
   GraphClashes run() {
     std::string gap = for_each_case(apart_.plan, [&](const Program& program) { look(program); });
     if (result_.gap.empty()) result_.gap = std::move(gap);
+    keep_inputs_apart();
     sort_unique(result_.clashes);
     auto& handoffs = result_.handoffs;
     std::ranges::sort(handoffs, {}, handoff_order);
@@ -75,6 +76,28 @@ class ClashCollector {
   }
 
  private:
+  /// Inputs and constants lie apart even where nobody reads them.
+  void keep_inputs_apart() {
+    const Plan& plan = apart_.plan;
+    std::vector<std::uint8_t> initial(plan.tensors.size(), 0);
+    for (const auto* boundary : {&plan.inputs, &plan.constants}) {
+      for (const TensorId tensor : *boundary) initial[index(plan.tensors[tensor].root)] = 1;
+    }
+    std::vector<BufferIndex> buffers;
+    for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
+      if (initial[index(apart_.buffers[b].root)] == 0 || result_.permanent[b] != 0) continue;
+      if (apart_.buffers[b].bytes > 0) buffers.push_back(b);
+    }
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      for (std::size_t j = i + 1; j < buffers.size(); ++j) {
+        result_.clashes.push_back({buffers[i],
+                                   buffers[j],
+                                   {0, apart_.buffers[buffers[i]].bytes},
+                                   {0, apart_.buffers[buffers[j]].bytes}});
+      }
+    }
+  }
+
   void look(const Program& program) {
     const Walk run = walk(program);
     const Order order(program, run);

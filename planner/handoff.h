@@ -21,4 +21,9 @@ std::optional<InPlaceChance> in_place_chance(const Program& program, const Order
                                              const LiveValue& second,
                                              const std::vector<TensorId>& root_of_buffer);
 
+/// False only if no op may write `second` over `first` in place, at any offsets: more is true than
+/// `in_place_chance` makes use of, so that a lower bound holds for every plan.
+bool may_share_in_place(const Program& program, const LiveValues& live, const LiveValue& first,
+                        const LiveValue& second, const std::vector<TensorId>& root_of_buffer);
+
 }  // namespace memverify

@@ -43,23 +43,29 @@ class GraphPlanner {
     }
   }
 
+  /// The least capacities and the highest ends of storages over all symbol values.
   void capacities() {
-    const Result<Layout> layout = Layout::make(apart_.plan, size_valuations(graph_).front());
+    fixed_end_.assign(graph_.pools.size(), 0);
+    capacity_.assign(graph_.pools.size(), options_.capacity);
+    for (const Valuation& valuation : size_valuations(graph_)) {
+      const Result<Layout> layout = Layout::make(apart_.plan, valuation);
+      if (layout.ok()) note_pools(layout.value());
+    }
+  }
+
+  void note_pools(const Layout& layout) {
     for (const PoolId pool : ids(graph_.pools)) {
       const std::optional<Expr>& bytes = graph_.pools[pool].bytes;
-      std::optional<std::int64_t> capacity;
-      if (bytes && layout.ok()) capacity = layout.value().value(*bytes);
-      capacity_.push_back(options_.capacity ? options_.capacity : capacity);
-      std::int64_t used = 0;
-      for (const StorageId storage : ids(graph_.storages)) {
-        if (graph_.storages[storage].pool != pool || !layout.ok()) continue;
-        const auto slots = static_cast<std::int64_t>(graph_.storages[storage].slots.size());
-        for (std::int64_t slot = 0; slot < slots; ++slot) {
-          used = std::max(used, layout.value().slot_address(storage, slot) +
-                                    layout.value().storage(storage).bytes);
-        }
+      std::optional<std::int64_t>& capacity = capacity_[index(pool)];
+      if (!bytes || options_.capacity) continue;
+      capacity = std::min(capacity.value_or(layout.value(*bytes)), layout.value(*bytes));
+    }
+    for (const StorageId storage : ids(graph_.storages)) {
+      const auto slots = static_cast<std::int64_t>(graph_.storages[storage].slots.size());
+      std::int64_t& end = fixed_end_[index(graph_.storages[storage].pool)];
+      for (std::int64_t slot = 0; slot < slots; ++slot) {
+        end = std::max(end, layout.slot_address(storage, slot) + layout.storage(storage).bytes);
       }
-      fixed_end_.push_back(used);
     }
   }
 

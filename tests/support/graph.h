@@ -1,0 +1,16 @@
+// tests/support/graph.h -- plans without their addresses: graphs for the planner.
+#pragma once
+
+#include "tests/support/random_plan.h"
+
+namespace memverify::testing {
+
+/// `plan` with its roots unplaced: each asks for the pool and the number of slots it had. Tensors
+/// of storages that are alloc'ed stay where they are.
+PlanJson without_addresses(PlanJson plan);
+
+/// A graph of 2 to 4 tensors of 1 to 3 bytes on 1 to 3 queues, with parts, views, values in turn
+/// and in-place pairs. Often unsafe wherever its tensors lie. Same seed, same graph.
+PlanJson random_small_graph(std::uint64_t seed);
+
+}  // namespace memverify::testing
