@@ -8,7 +8,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::uint64_t kMaxSemaphoreWork = std::uint64_t{1} << 31;  // Instants looked at.
+constexpr std::uint64_t kMaxSemaphoreWork = std::uint64_t{1} << 28;  // Instants looked at.
 constexpr std::size_t kMaxTops = 256;  // Ends that several queues together are tried with.
 
 bool reaches(const std::vector<std::uint32_t>& state, const std::vector<std::uint32_t>& goal) {

@@ -1,6 +1,7 @@
 // verify/one_semaphore_run.cpp -- the runs that OneSemaphore shows, deadlocks among them.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "verify/one_semaphore.h"
 
@@ -12,10 +13,14 @@ constexpr std::uint8_t kStarts = 1, kCompletes = 2;
 }  // namespace
 
 std::optional<std::vector<Step>> OneSemaphore::run(const std::vector<Stage>& stages) {
+  // What was found must be shown, however much work that took.
+  const std::uint64_t work = std::exchange(work_, 0);
+  const bool gave_up = std::exchange(gave_up_, false);
   const auto any = routes(stages, all_);
-  if (!any) return std::nullopt;
-  const auto found = routes(stages, shrink(stages, any->back().state));
-  if (!found) return std::nullopt;  // It gave up.
+  const auto found = any ? routes(stages, shrink(stages, any->back().state)) : std::nullopt;
+  work_ = work;
+  gave_up_ = gave_up || gave_up_;
+  if (!found) return std::nullopt;
   std::vector<std::uint8_t> done(program_.instances.size(), 0);
   std::vector<Step> steps;
   for (std::size_t k = 0; k < stages.size(); ++k) add_steps((*found)[k], stages[k], done, steps);

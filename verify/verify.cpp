@@ -268,6 +268,7 @@ class Verifier {
   void decide_takes(const CaseView& view, SweepResult& swept, const Order& order,
                     const Expected& expected, OneSemaphore& semaphore, Findings& findings) {
     const Program& program = view.program;
+    if (semaphore.gave_up()) return leave_open(program, "they are too many", findings);
     if (program.reaches_end) {
       bool is_unknown = false;
       if (const auto stuck = semaphore.deadlock(is_unknown)) {
