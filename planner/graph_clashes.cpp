@@ -102,7 +102,7 @@ class ClashCollector {
     const Walk run = walk(program);
     const Order order(program, run);
     const std::optional<Footprints> footprints = Footprints::make(program, kMostCellRuns);
-    if (!order.is_known()) {
+    if (!program.contended.empty() || !order.is_known()) {
       result_.gap = "clocks do not decide the order of its ops";
     } else if (!footprints) {
       result_.gap = "the strided tensors have too many runs of bytes";
