@@ -8,7 +8,7 @@
 //   not ended as far as its latest command knows; what has ended for one command of a chain has for
 //   all that follow, so every question either finds a clash or shortens a list for good.
 // Cost: O(clashes + values * chains) questions.
-// Tested by tests/unit/planner/clashes_test.cpp.
+// Tested by tests/unit/planner/plan_graph_test.cpp.
 #pragma once
 
 #include <cstdint>

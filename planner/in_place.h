@@ -5,7 +5,7 @@
 // Idea: buffers that may share in place become one rigid buffer, the largest savings first, as long
 //   as nothing else about the two groups clashes at those offsets.
 // Cost: O(handoffs * clashes of the smaller group).
-// Tested by tests/unit/planner/in_place_test.cpp.
+// Tested by tests/unit/planner/plan_graph_test.cpp.
 #pragma once
 
 #include <cstdint>

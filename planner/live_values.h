@@ -7,7 +7,7 @@
 //   segment. Walk order is as good as any, for in a graph that is safe with its tensors apart
 //   conflicting accesses of a byte have the same order in every run.
 // Cost: O(accesses * pieces that they are cut into), plus a sort.
-// Tested by tests/unit/planner/live_values_test.cpp.
+// Tested by tests/unit/planner/plan_graph_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@
 // Cost: O(values * chains) arcs, then a maximum flow (Boykov and Kolmogorov).
 // Example: w(a) on q0; r(a), w(b), r(b) on q1; r(a), w(c), r(c) on q2: no run has all three alive,
 //   yet every placement needs all three. The antichain has them all.
-// Reference: Dilworth 1950; docs/architecture.md. Tested by
-// tests/unit/planner/lower_bound_test.cpp.
+// Reference: Dilworth 1950; docs/architecture.md.
+// Tested by tests/unit/planner/plan_graph_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ std::vector<BufferIndex> order_by_last_use(const Problem& problem) {
 std::vector<BufferIndex> order_by_size(const Problem& problem) {
   return ordered_by(problem, [&](BufferIndex b) {
     const LiveRange live = live_range(problem, b);
-    return std::array{-problem.buffers[b].bytes, live.begin - live.end};
+    return std::array{-problem.buffers[b].bytes, live.begin};
   });
 }
 

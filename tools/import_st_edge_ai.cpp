@@ -32,7 +32,7 @@ struct PoolSize {
   bool capacity_stated = false;
 };
 
-struct Buffer {
+struct ArenaBuffer {
   std::string name;
   std::size_t pool = 0;     ///< Index into Model::pools.
   std::int64_t offset = 0;  ///< Bytes from the start of the pool.
@@ -54,7 +54,7 @@ struct Node {
 struct Model {
   std::string name;
   std::vector<PoolSize> pools;
-  std::vector<Buffer> buffers;
+  std::vector<ArenaBuffer> buffers;
   std::vector<Node> nodes;  ///< In the order in which they run.
   std::vector<std::size_t> inputs;
   std::vector<std::size_t> outputs;
@@ -100,7 +100,7 @@ PoolSize pool_size(std::string name, std::int64_t stated, std::int64_t used,
 }
 
 /// Reports a place whose end needs more than 64 bits.
-void check_end(const JsonCursor& at, const Buffer& buffer) {
+void check_end(const JsonCursor& at, const ArenaBuffer& buffer) {
   if (buffer.offset > std::numeric_limits<std::int64_t>::max() - buffer.bytes) {
     at.fail("import.range", "the end of this place is beyond 2^63 - 1");
   }
@@ -195,7 +195,7 @@ void read_graph(const JsonCursor& root, Model& model) {
   for (const JsonCursor& array : root["c_arrays"].items()) {
     const std::optional<std::size_t> found = buffers.find(array["name"]);
     if (!found) continue;
-    Buffer& buffer = model.buffers[*found];
+    ArenaBuffer& buffer = model.buffers[*found];
     if (array["offset"].integer(0) != buffer.offset ||
         array["c_size_in_byte"].integer(0) != buffer.bytes) {
       array.fail("import.contradiction", "the array " + memverify::quoted(buffer.name) +
@@ -221,7 +221,7 @@ void read_graph(const JsonCursor& root, Model& model) {
   tensors.find_all(root["outputs"], model.outputs);
 }
 
-bool overlap(const Buffer& a, const Buffer& b) {
+bool overlap(const ArenaBuffer& a, const ArenaBuffer& b) {
   return a.pool == b.pool && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
@@ -229,7 +229,7 @@ bool overlap(const Buffer& a, const Buffer& b) {
 /// of a convolution under its input on purpose: row i of the output must end at or below the start
 /// of row i of the input (linear in i, so the first and the last row decide). Other kernels get no
 /// permission, so that an overlap is reported (MV107).
-bool works_in_place(const Node& node, const Buffer& in, const Buffer& out) {
+bool works_in_place(const Node& node, const ArenaBuffer& in, const ArenaBuffer& out) {
   const bool by_rows =
       node.kernel.starts_with("forward_dw") || node.kernel.starts_with("forward_pw");
   if (!by_rows || out.rows <= 0 || out.rows > in.rows) return false;
@@ -266,7 +266,7 @@ void PlanMaker::add_memory() {
                              " bytes that are used of it: the generated code reserves no more.");
     }
   }
-  for (const Buffer& buffer : model_.buffers) {
+  for (const ArenaBuffer& buffer : model_.buffers) {
     const PoolSize& pool = model_.pools[buffer.pool];
     builder_.add_storage(
         {.name = buffer.name, .pool = pool.name, .slots = {buffer.offset}, .bytes = buffer.bytes});
@@ -290,8 +290,8 @@ void PlanMaker::add_node(const Node& node) {
   op.clobbers = accesses(node.scratch);
   for (const std::size_t read : node.reads) {
     for (const std::size_t written : node.writes) {
-      const Buffer& in = model_.buffers[read];
-      const Buffer& out = model_.buffers[written];
+      const ArenaBuffer& in = model_.buffers[read];
+      const ArenaBuffer& out = model_.buffers[written];
       if (read == written || !overlap(in, out) || !works_in_place(node, in, out)) continue;
       op.in_place.push_back({.read = in.name, .written = out.name, .any = true});
       assumptions_.push_back(memverify::quoted(node.name) + " may write " +
@@ -305,7 +305,7 @@ void PlanMaker::add_node(const Node& node) {
 }
 
 void PlanMaker::add_boundary() {
-  for (const Buffer& buffer : model_.buffers) {
+  for (const ArenaBuffer& buffer : model_.buffers) {
     if (buffer.constant) builder_.add_constant(buffer.name);
   }
   for (const std::size_t input : model_.inputs) {

@@ -16,6 +16,7 @@
 #include "tools/decide.h"
 #include "tools/load.h"
 #include "tools/parse.h"
+#include "tools/plan_csv.h"
 #include "tools/plan_report.h"
 #include "tools/report_text.h"
 #include "tools/verify_file.h"
@@ -149,6 +150,18 @@ ExitCode plan_file(const PlanOptions& options, const Strategy& strategy) {
   return write_planned(options, graph, planned, strategy.name);
 }
 
+/// A table has one pool, one queue and no iterations.
+ExitCode plan_table(const CLI::App& app, const PlanOptions& options) {
+  for (const char* option : {"--pool", "--slots", "--format"}) {
+    if (app.count(option) == 0) continue;
+    return usage_error("plan", std::string(option) + " is for graphs, not for tables");
+  }
+  PlanCsvOptions table{
+      .strategy = options.strategy, .capacity = options.capacity, .output = options.output};
+  table.search.max_seconds = options.seconds;
+  return plan_csv(options.file, table);
+}
+
 }  // namespace
 
 ExitCode plan_command(const Arguments& arguments) {
@@ -157,7 +170,7 @@ ExitCode plan_command(const Arguments& arguments) {
   for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
   options.strategy = find_strategy("auto") != nullptr ? "auto" : "by-size";
   CLI::App app("Places the tensors of a graph that have no storage.", "memverify plan");
-  app.add_option("FILE", options.file, "Graph file; - is standard input")
+  app.add_option("FILE", options.file, "Graph file, - is standard input; or a table, FILE.csv")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options.output, "Where the plan goes; - is standard output")
@@ -193,9 +206,13 @@ ExitCode plan_command(const Arguments& arguments) {
       footer +
       "\nTwo tensors share bytes only where happens-before orders every access of one before "
       "\nthe other. The plan is verified before it is written.\n"
+      "A table has columns id, lower, upper (a half-open live range), size; the same rows come "
+      "out\n"
+      "with their offset.\n"
       "Exit code: 0 written, 1 a pool is too small, 2 bad input or usage, 3 not proven.\n"
       "\nExample:\n  memverify plan graph.json -o plan.json");
   if (const auto code = parse(app, arguments)) return *code;
+  if (options.file.ends_with(".csv")) return plan_table(app, options);
   return plan_file(options, *find_strategy(options.strategy));
 }
 
