@@ -148,11 +148,12 @@ class CsvReader {
       }
       buffer.offset = offset;
     }
-    total_ += buffer.bytes + (buffer.alignment - 1);
-    if (total_ > kMostBytes) {
+    const std::int64_t most = buffer.bytes + (buffer.alignment - 1);
+    if (most > kMostBytes - total_) {
       return fail("csv.size", "the sizes of all buffers add up to more than 2^60 bytes",
                   fields[*columns_[kSize]].column);
     }
+    total_ += most;
     Row row;
     if (!read_gaps(columns_[kGaps] ? fields[*columns_[kGaps]] : Field{}, buffer, live, row)) {
       return false;
