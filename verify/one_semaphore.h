@@ -19,9 +19,9 @@
 //   before it takes) and from which a take or signal can be reached needs of the commands that
 //   need tokens only those of its own queue. So commands are *free* (they need no token), *core*
 //   (on such chains) or *tail* (nothing depends on them that takes or signals).
-// Order: a must come before b iff no run starts b without completing a. Unlike in monotone plans
-// two
-//   commands that neither must may still never be open together (a mutex): `both_open` asks.
+// Order: a must come before b iff no run starts b without completing a. Two commands of which
+//   neither must come first may, unlike in monotone plans, still never be open together (a mutex):
+//   `both_open` asks.
 // Deadlock: of starts that all want k tokens, some run gets stuck iff there are stops (starts that
 //   take, or the ends of the queues; not all ends) with fewer than k tokens. Walk towards them,
 //   no queue further than its stop: while there are k tokens a queue that has not arrived goes on,

@@ -1,11 +1,9 @@
 // verify/symbol_poly.h -- sizes and offsets as polynomials over a plan's symbols.
 //
 // Problem: "does this tensor end before that one starts, whatever the symbols are?" A solver
-// answers
-//   that, but most such questions need none: both sides are sums of the same sizes.
+//   answers that, but most such questions need none: both sides are sums of the same sizes.
 // Idea: a normal form. Each symbol is `first + step * k` with an integer k >= 0; a value is a sum
-// of
-//   products of *atoms*: the k's, and what floor division, remainder, min and max make of older
+//   of products of *atoms*: the k's, and what floor division, remainder, min and max make of older
 //   values. `align(x, a)` is x plus a remainder. Terms that occur on both sides cancel, and the
 //   bounds of the atoms decide the sign of most of what is left. The rest becomes a formula for the
 //   solver.

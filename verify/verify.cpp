@@ -225,8 +225,7 @@ class Verifier {
     if (!order.is_known()) {
       findings.add_not_proven(
           "So many commands without an order of their own signal what others count that their "
-          "order "
-          "takes too long to find.",
+          "order takes too long to find.",
           "let serial queues signal, or wait for events");
       return;
     }
