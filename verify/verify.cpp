@@ -32,7 +32,11 @@ namespace {
 
 constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
-constexpr std::size_t kLargeProgram = 50'000;  ///< Instances that are worth a second thread.
+constexpr std::size_t kWorthAThread = 50'000;  ///< Ops or instances.
+
+std::launch beside(std::size_t size) {
+  return size >= kWorthAThread ? std::launch::async : std::launch::deferred;
+}
 
 class Verifier {
  public:
@@ -133,16 +137,25 @@ class Verifier {
       return;
     }
     const std::vector<SymbolValue> values = symbols_.values(valuation);
-    // One more than are kept, so that a stop is noticed.
-    findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings + 1), values);
+    // What holds of every run is looked for beside the runs. One more than are kept, so that a stop
+    // is noticed.
+    std::future<std::vector<Finding>> in_every_run = std::async(beside(plan_.ops.size()), [&] {
+      return static_faults(plan_, layout.value(), options_.max_findings + 1);
+    });
+    in_every_run_ = &in_every_run;
     if (condition_cases_ == 0) {
       decide_case(layout.value(), conditions_->at(0), values);
       decide_case(layout.value(), conditions_->at(~std::uint64_t{0}), values);
-      return;
     }
     for (std::uint64_t k = 0; k < condition_cases_ && !findings_.full(); ++k) {
       decide_case(layout.value(), conditions_->at(k), values);
     }
+    add_in_every_run(values);
+  }
+
+  /// Once a layout, and before what single runs show of the same tensors.
+  void add_in_every_run(const std::vector<SymbolValue>& symbols) {
+    if (in_every_run_->valid()) findings_.add_static(in_every_run_->get(), symbols);
   }
 
   void decide_case(const Layout& layout, const ConditionCase& conditions,
@@ -208,8 +221,7 @@ class Verifier {
       return;
     }
     // Bytes and order know nothing of each other: large programs find both at once.
-    const bool large = program.instances.size() >= kLargeProgram;
-    auto regions = std::async(large ? std::launch::async : std::launch::deferred,
+    auto regions = std::async(beside(program.instances.size()),
                               [&] { return Footprints::make(program, kMaxHbRuns); });
     std::optional<OneSemaphore> semaphore;
     if (!program.contended.empty()) {
@@ -238,6 +250,7 @@ class Verifier {
     Versions versions;
     const Expected expected(*footprints, program, versions);
     SweepResult swept = sweep(program, run, order, *footprints, expected, versions);
+    add_in_every_run(symbols);
     stats_.pairs_checked += swept.pairs_checked;
 
     Witnesses witnesses(program, run, order, semaphore ? &*semaphore : nullptr);
@@ -324,7 +337,8 @@ class Verifier {
   bool loops_ = true;             ///< Each case has runs of its own.
   LoopRuns fixed_runs_;           ///< Else these are of all.
   std::uint32_t iterations_ = 1;  ///< That a value of a condition may differ in.
-  std::set<std::string> said_;    ///< Why not all is proven.
+  std::future<std::vector<Finding>>* in_every_run_ = nullptr;  ///< Of the layout, to be added.
+  std::set<std::string> said_;                                 ///< Why not all is proven.
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
   std::vector<std::uint8_t> bound_;    ///< By op: some instance's event wait found its event.
