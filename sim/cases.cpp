@@ -113,7 +113,9 @@ void Cases::bound(std::uint64_t max_cases) {
   together_ = true;
   assignments_ = std::min<std::uint64_t>(2, max_cases);
   if (count() <= max_cases) return;
-  for (auto& values : values_) values.resize(std::min<std::size_t>(values.size(), 1));
+  for (auto& values : values_) {
+    if (!values.empty()) values.erase(values.begin() + 1, values.end());
+  }
   assignments_ = 1;
   count();
 }

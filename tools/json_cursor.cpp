@@ -8,8 +8,6 @@
 
 namespace memverify {
 
-using nlohmann::json;
-
 namespace {
 
 constexpr std::size_t kMaxErrors = 100;
@@ -37,24 +35,24 @@ std::string escaped(std::string_view key) {
 
 }  // namespace
 
-std::optional<json> parse_json(std::string_view text, std::string_view file,
-                               std::vector<Diagnostic>& errors) {
+std::optional<nlohmann::json> parse_json(std::string_view text, std::string_view file,
+                                         std::vector<Diagnostic>& errors) {
   Diagnostic error{.id = "json.syntax", .file = std::string(file)};
   try {
-    return json::parse(text);
-  } catch (const json::parse_error& e) {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
     error.message = reason(e.what());
     const std::string_view before = text.substr(0, e.byte > 0 ? e.byte - 1 : 0);
     error.line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
     error.column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
-  } catch (const json::exception& e) {  // a number beyond the range of a double
+  } catch (const nlohmann::json::exception& e) {  // a number beyond the range of a double
     error.message = reason(e.what());
   }
   errors.push_back(std::move(error));
   return std::nullopt;
 }
 
-JsonCursor JsonCursor::child(const json* value, std::string key) const {
+JsonCursor JsonCursor::child(const nlohmann::json* value, std::string key) const {
   JsonCursor cursor = *this;
   cursor.value_ = value;
   cursor.pointer_ += "/" + escaped(key);
@@ -83,7 +81,7 @@ bool JsonCursor::has(std::string_view key) const {
 }
 
 JsonCursor JsonCursor::operator[](std::string_view key) const {
-  const json* found = nullptr;
+  const nlohmann::json* found = nullptr;
   if (expect(value_ != nullptr && value_->is_object(), "an object")) {
     const auto member = value_->find(key);
     if (member != value_->end()) {
