@@ -338,7 +338,8 @@ Result<Imported> PlanMaker::make() && {
 
 }  // namespace
 
-Result<Imported> import_st_edge_ai(std::string_view text, std::string_view file) {
+Result<Imported> import_st_edge_ai(std::string_view text, std::string_view file,
+                                   const ImportOptions& /*options*/) {
   std::vector<Diagnostic> errors;
   const std::optional<nlohmann::json> document = parse_json(text, file, errors);
   if (!document) return errors;

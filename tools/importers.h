@@ -1,9 +1,12 @@
 // tools/importers.h -- plans from the files of other tools.
 //
 // An importer is one function and one row in the table of importers.cpp. It reads bytes it cannot
-// trust: whatever they are, it returns a plan or says what is wrong with them.
+// trust: whatever they are, it returns a plan, a graph (a plan with tensors that have no place yet)
+// or says what is wrong with them. Its time and memory are bounded by the size of the file.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,20 +24,40 @@ struct Imported {
   std::vector<std::string> assumptions;
 };
 
+/// What the user may say of a file beside its format. An importer takes the options of its row.
+struct ImportOptions {
+  std::optional<std::int64_t> kernel_depth;  ///< --kernel-depth: kernels in flight at most.
+  bool ignore_kernel_waits = false;          ///< --ignore-waits kernel
+  bool ignore_dma_waits = false;             ///< --ignore-waits dma
+};
+
 struct Importer {
-  std::string_view name;   ///< As typed: `memverify import NAME FILE`.
+  std::string_view name;   ///< As typed: `memverify import NAME FILE`, `--from NAME`.
   std::string_view help;   ///< One line.
   std::string_view files;  ///< Which files it reads, for people: "*_c_info.json".
-  /// `file` is the name for diagnostics. Errors: "json.syntax", "import.*" with a JSON pointer into
-  /// the file, and what PlanBuilder reports, with a pointer into the plan.
-  Result<Imported> (*read)(std::string_view text, std::string_view file);
+  bool json = false;       ///< What it reads is JSON: errors have a line and a column.
+  /// True iff a file of that name that starts so is read by this importer when none is named.
+  bool (*takes)(std::string_view file, std::string_view text);
+  /// `file` is the name for diagnostics. Errors: "json.syntax", "import.*" with the path of what is
+  /// at fault in the file, and what PlanBuilder reports, with a pointer into the plan.
+  Result<Imported> (*read)(std::string_view text, std::string_view file, const ImportOptions&);
+  std::span<const std::string_view> options = {};  ///< Those it takes: "--kernel-depth".
 };
 
 std::span<const Importer> importers();
 /// nullptr when there is none.
 const Importer* find_importer(std::string_view name);
+/// The first that takes the file; nullptr when none does: then it is a plan.
+const Importer* importer_of(std::string_view file, std::string_view text);
 
 /// The report of ST Edge AI (STM32Cube.AI) on the C code it generates.
-Result<Imported> import_st_edge_ai(std::string_view text, std::string_view file);
+Result<Imported> import_st_edge_ai(std::string_view text, std::string_view file,
+                                   const ImportOptions& options = {});
+/// A TensorFlow Lite model.
+Result<Imported> import_tflite(std::string_view text, std::string_view file,
+                               const ImportOptions& options = {});
+/// A TensorFlow Lite model with Ethos-U command streams, as Vela writes it.
+Result<Imported> import_ethos_u(std::string_view text, std::string_view file,
+                                const ImportOptions& options = {});
 
 }  // namespace memverify

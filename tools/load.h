@@ -7,16 +7,21 @@
 
 #include "plan/plan.h"
 #include "tools/diagnostics.h"
+#include "tools/import_options.h"
 
 namespace memverify {
 
 struct Loaded {
   std::optional<Plan> plan;  ///< Unless there are errors.
   std::vector<InputError> errors;
+  std::vector<std::string> assumptions;  ///< Of the importer, if there was one.
 };
 
-/// Reads the plan at `path`, "-" for standard input. A plan that reads well must also satisfy
-/// `check`, if given, which says what else is wrong with it by JSON pointer.
-Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const Plan&) = nullptr);
+/// Reads the plan at `path`, "-" for standard input: a plan file, or what an importer makes of the
+/// file of another tool. A plan that reads well must also satisfy `check`, if given, which says
+/// what else is wrong with it by JSON pointer. Errors: those of the reader and of the importer, and
+/// "import.option" for an option that the file's format does not have.
+Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const Plan&) = nullptr,
+                 const ImportRequest& request = {});
 
 }  // namespace memverify

@@ -32,6 +32,7 @@ struct PlanOptions {
   std::optional<std::int64_t> capacity;
   std::optional<std::int64_t> slots;
   double seconds = 10;
+  ImportRequest import;
   bool json = false;
   ColorMode color = ColorMode::kAuto;
 };
@@ -118,11 +119,12 @@ std::string find_pools(const Plan& graph, const PlanOptions& options, std::vecto
 }
 
 ExitCode plan_file(const PlanOptions& options, const Strategy& strategy) {
-  Loaded loaded = load_plan(options.file, cannot_be_planned);
+  Loaded loaded = load_plan(options.file, cannot_be_planned, options.import);
   if (!loaded.plan) {
     write_error(text_errors(loaded.errors, Style::of(options.color, stderr)));
     return ExitCode::kBadInput;
   }
+  write_error(assumptions_text(options.import, loaded.assumptions));
   const Plan& graph = *loaded.plan;
   if (unplaced_roots(graph).empty()) return recheck(options, graph);
   PlanGraphOptions how{
@@ -194,6 +196,8 @@ ExitCode plan_command(const Arguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("S")
       ->capture_default_str();
+  add_from_option(app, options.import);
+  add_import_options(app, options.import);
   add_format_option(app, options.json);
   add_color_option(app, options.color);
   std::string footer = "Strategies:\n";

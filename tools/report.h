@@ -50,6 +50,7 @@ struct Report {
   std::size_t witnesses = 0;                 ///< Findings that come with a run.
   std::size_t witnesses_replayed = 0;        ///< Of those, how many the simulator was asked about.
   std::vector<std::string> internal_errors;  ///< Bugs met on the way, a sentence each.
+  std::vector<std::string> imported;  ///< What an importer took for granted, a sentence each.
 };
 
 ExitCode exit_code(const Report& report);

@@ -158,7 +158,10 @@ Json verdict_json(const Report& report) {
     out["timed"] = {{"verdict", name(report.timed->verdict)}, {"message", timed_words(report)}};
   }
   if (report.stopped_at_max_findings) out["stopped_at_max_findings"] = true;
-  if (report.verdict == Verdict::kSafe) out["assumptions"] = {kAssumption};
+  if (report.verdict == Verdict::kSafe) {
+    out["assumptions"] = {kAssumption};
+    for (const std::string& one : report.imported) out["assumptions"].push_back(one);
+  }
   if (!report.internal_errors.empty()) out["internal_errors"] = report.internal_errors;
   out["stats"] = {{"ops", report.stats.ops}, {"pairs_checked", report.stats.pairs_checked}};
   if (report.search) add_search(*report.search, out["stats"]);

@@ -21,6 +21,7 @@ struct VerifyArguments {
   bool json = false;
   bool quiet = false;
   EngineOptions options;
+  ImportRequest import;
   std::string certificate;
   std::string engine = "auto";
   ColorMode color = ColorMode::kAuto;
@@ -35,9 +36,12 @@ std::vector<std::string> engine_names() {
 }
 
 void add_options(CLI::App& app, VerifyArguments& arguments) {
-  app.add_option("FILE", arguments.files, "Plan files; - is standard input")
+  app.add_option("FILE", arguments.files,
+                 "Plan files, or files that memverify import reads; - is standard input")
       ->required()
       ->type_name("");
+  add_from_option(app, arguments.import);
+  add_import_options(app, arguments.import);
   add_format_option(app, arguments.json);
   add_max_findings_option(app, arguments.options.max_findings);
   std::string help = "Who decides: auto (the cheapest that can), all (each, and they must agree)";
@@ -187,7 +191,7 @@ ExitCode verify_command(const Arguments& arguments) {
   ExitCode code = ExitCode::kSafe;
   std::map<std::string_view, std::int64_t> counts;
   for (const std::string& file : given.files) {
-    Report report = verify_file(file, chosen, given.options);
+    Report report = verify_file(file, chosen, given.options, given.import);
     if (given.timed && report.errors.empty()) ask_in_time(report, given.options);
     code = worse(code, exit_code(report));
     if (!given.dump.empty() && report.errors.empty() && !dump(report, given.dump)) {
@@ -196,6 +200,7 @@ ExitCode verify_command(const Arguments& arguments) {
     code = write_proof(report, given.certificate, code);
     ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
+    write_error(assumptions_text(given.import, report.imported));
     if (!report.errors.empty() && &file == &given.files.front()) write_error(command_hint(file));
     if (single) {
       output.write(single_report(report, given, out_style));

@@ -72,14 +72,15 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
 }
 
 Report verify_file(const std::string& path, const EngineChoice& engines,
-                   const EngineOptions& options) {
+                   const EngineOptions& options, const ImportRequest& request) {
   Report report{.file = path};
-  Loaded loaded = load_plan(path, cannot_be_verified);
+  Loaded loaded = load_plan(path, cannot_be_verified, request);
   if (!loaded.plan) {
     report.errors = std::move(loaded.errors);
     return report;
   }
   report.plan = std::move(*loaded.plan);
+  report.imported = std::move(loaded.assumptions);
   decide(report, engines, options);
   confirm_findings(report);
   return report;

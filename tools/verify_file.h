@@ -8,13 +8,14 @@
 
 #include "plan/result.h"
 #include "tools/engines.h"
+#include "tools/import_options.h"
 #include "tools/report.h"
 
 namespace memverify {
 
 /// Reads, checks, decides, and replays every run found. "-" is standard input. Never prints.
 Report verify_file(const std::string& path, const EngineChoice& engines,
-                   const EngineOptions& options);
+                   const EngineOptions& options, const ImportRequest& request = {});
 
 /// Puts the findings of a report into words and replays their runs; what does not replay becomes an
 /// internal error.
