@@ -33,7 +33,7 @@ constexpr std::string_view kOperatorNames =
     "RELU_0_TO_1 UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX UNSORTED_SEGMENT_SUM ATAN2 "
     "UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR RIGHT_SHIFT";
 
-constexpr std::string_view kElementwise[] = {
+constexpr std::string_view kElementwiseOperators[] = {
     "ADD",        "DEQUANTIZE",   "FLOOR",       "LOGISTIC",    "MUL",        "RELU",
     "RELU6",      "RELU_N1_TO_1", "RESHAPE",     "TANH",        "SUB",        "DIV",
     "SQUEEZE",    "EXP",          "CAST",        "PRELU",       "MAXIMUM",    "MINIMUM",
@@ -62,7 +62,8 @@ std::string tflite_operator_name(std::int32_t builtin) {
 }
 
 bool tflite_is_elementwise(std::int32_t builtin) {
-  return std::ranges::find(kElementwise, tflite_operator_name(builtin)) != std::end(kElementwise);
+  return std::ranges::find(kElementwiseOperators, tflite_operator_name(builtin)) !=
+         std::end(kElementwiseOperators);
 }
 
 }  // namespace memverify

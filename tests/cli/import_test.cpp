@@ -1,0 +1,94 @@
+// Files of other tools as a user meets them: verified, planned and imported.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/plans.h"
+#include "support/process.h"
+
+namespace memverify::testing {
+namespace {
+
+const std::string kImports = MEMVERIFY_CORPUS "/imports/";
+const std::string kModel = kImports + "tflite/keyword_scrambled_8bit.tflite";
+const std::string kVela = kImports + "ethos-u/person_detect_vela.tflite";
+
+TEST(CliImport, VerifiesFilesByTheirNameOrContents) {
+  const Sandbox box;
+  EXPECT_EQ(box.run({kVela}).exit_code, 0);
+  EXPECT_EQ(box.run({kImports + "st-edge-ai/sww_c_info.json"}).exit_code, 0);
+  EXPECT_EQ(box.run({"-"}, read_text(kVela)).exit_code, 0);
+  EXPECT_EQ(box.run({"verify", "--from", "ethos-u", kVela, "-q"}).exit_code, 0);
+  const Outcome wrong = box.run({"--from", "tflite", kVela});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(contains(wrong.err, "read the file as ethos-u")) << wrong.err;
+  EXPECT_EQ(box.run({"--from", "plan", kVela}).exit_code, 2);
+  box.write("plan.tflite", safe_plan());
+  EXPECT_EQ(box.run({"--from", "plan", "plan.tflite"}).exit_code, 0);
+  EXPECT_EQ(box.run({"plan.tflite"}).exit_code, 2);
+  EXPECT_EQ(box.run({"--from", "tflight", kVela}).exit_code, 2);
+}
+
+TEST(CliImport, FindsWhatTheWaitsOfAStreamProtect) {
+  const Sandbox box;
+  EXPECT_TRUE(contains(box.run({kVela}).out, "safe, ")) << box.run({kVela}).out;
+  const Outcome ignored = box.run({kVela, "--ignore-waits", "kernel"});
+  EXPECT_EQ(ignored.exit_code, 1);
+  EXPECT_TRUE(contains(ignored.out, "38 findings")) << ignored.out.substr(0, 2000);
+  const Outcome deep = box.run({kVela, "--kernel-depth", "3"});
+  EXPECT_EQ(deep.exit_code, 1);
+  EXPECT_TRUE(contains(deep.out, "error[MV101]: `dma@813` may write")) << deep.out;
+  EXPECT_EQ(box.run({kVela, "--ignore-waits", "all"}).exit_code, 2);
+  EXPECT_EQ(box.run({kVela, "--kernel-depth", "0"}).exit_code, 2);
+}
+
+TEST(CliImport, SaysWhatIsTakenForGranted) {
+  const Sandbox box;
+  const Outcome asked = box.run({kVela, "--assumptions", "--format", "json"});
+  EXPECT_TRUE(contains(asked.err, "At most 2 kernels and 1 DMA transfer are in flight"))
+      << asked.err;
+  const auto report = nlohmann::json::parse(asked.out);
+  EXPECT_GT(report.at("assumptions").size(), 5U);
+  EXPECT_EQ(box.run({kVela}).err, "");
+}
+
+TEST(CliImport, PlansAModel) {
+  const Sandbox box;
+  const Outcome graph = box.run({kModel});
+  EXPECT_EQ(graph.exit_code, 2);
+  EXPECT_TRUE(contains(graph.err, "must be placed by a planner")) << graph.err;
+  const Outcome made = box.run({"plan", kModel, "-o", "plan.json", "--assumptions"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_TRUE(contains(made.err, "variables keep their bytes")) << made.err;
+  const auto plan = nlohmann::json::parse(read_text(box.path("plan.json")));
+  // The seven states are live from start to end: 5,120 bytes.
+  EXPECT_EQ(plan.at("peak_bytes").at("arena"), 5408);
+  EXPECT_EQ(box.run({"plan.json"}).exit_code, 0);
+}
+
+TEST(CliImport, ImportsForLater) {
+  const Sandbox box;
+  EXPECT_EQ(box.run({"import", "ethos-u", kVela, "--kernel-depth", "3", "-o", "p.json"}).exit_code,
+            0);
+  const Outcome verified = box.run({"p.json"});
+  EXPECT_EQ(verified.exit_code, 1);
+  EXPECT_TRUE(contains(verified.out, "2 findings")) << verified.out;
+  EXPECT_EQ(box.run({"show", kModel}).exit_code, 0);
+}
+
+TEST(CliImport, RefusesOptionsOfOtherFormatsAndBrokenFiles) {
+  const Sandbox box;
+  box.write("plan.json", safe_plan());
+  const Outcome own = box.run({"plan.json", "--kernel-depth", "2"});
+  EXPECT_EQ(own.exit_code, 2);
+  EXPECT_TRUE(contains(own.err, "--kernel-depth is not for files of the format plan")) << own.err;
+  EXPECT_EQ(box.run({"plan", kModel, "-o", "p.json", "--ignore-waits", "kernel"}).exit_code, 2);
+  box.write("cut.tflite", read_text(kModel).substr(0, 5000));
+  const Outcome cut = box.run({"cut.tflite"});
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_TRUE(contains(cut.err, "import.damaged")) << cut.err;
+  EXPECT_TRUE(contains(cut.err, "cut.tflite")) << cut.err;
+}
+
+}  // namespace
+}  // namespace memverify::testing
