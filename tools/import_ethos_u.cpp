@@ -101,15 +101,19 @@ class EthosUImport {
                   "an operator `ethos-u` has a stream, weights and two scratch "
                   "tensors before its inputs");
     }
-    if (!model_.has_offsets) {
+    if (!tensor(op_->inputs[2]).offset) {
       return fail("import.unsupported",
-                  "without an OfflineMemoryAllocation nothing says where in the scratch tensor the "
-                  "inputs lie");
+                  "OfflineMemoryAllocation gives the scratch tensor no offset: nothing says where "
+                  "in it the inputs lie");
     }
     find_regions();
     const TfliteTensor& stream = tensor(op_->inputs[0]);
     const std::vector<std::size_t> inputs(op_->inputs.begin() + kFirstInput, op_->inputs.end());
     hand_over(inputs, true);
+    stream_bytes_ += static_cast<std::size_t>(stream.bytes);
+    if (stream_bytes_ > model_.bytes.size()) {
+      return fail("import.damaged", "the same command stream is used over and over");
+    }
     const std::string_view bytes = model_.bytes.substr(static_cast<std::size_t>(stream.file_offset),
                                                        static_cast<std::size_t>(stream.bytes));
     const Result<NpuTarget> target = read_ethos_u(
@@ -150,16 +154,16 @@ class EthosUImport {
     return *in.offset - *out.offset;
   }
 
-  /// An op that takes the values of `tensors` over into the scratch region, or out of it.
+  /// An op that takes the values of `tensors` over into the scratch regions, or out of them.
   void hand_over(const std::vector<std::size_t>& tensors, bool into) {
     const std::string name = prefix_ + (into ? "start" : "finish");
     OpSpec op{.name = name, .label = op_->label, .queue = "cpu"};
     std::vector<std::string> views;
     views.reserve(tensors.size());
     for (const std::size_t one : tensors) {
-      const auto inside = offset_in(one, op_->inputs[2]);
-      if (!inside || tensor(one).bytes == 0) continue;
-      views.push_back(view_like(one, *inside));
+      const std::optional<Base> place = scratch_place(one);
+      if (!place || tensor(one).bytes == 0) continue;
+      views.push_back(view_like(one, *place));
       const std::string& of_graph = plan_.name(one);
       (into ? op.reads : op.writes).push_back({.tensor = of_graph});
       (into ? op.writes : op.reads).push_back({.tensor = views.back()});
@@ -169,10 +173,18 @@ class EthosUImport {
     if (!views.empty()) plan_.builder().add_op(op);
   }
 
-  std::string view_like(std::size_t index, std::int64_t inside) {
-    const std::string& scratch = plan_.name(op_->inputs[2]);
-    const std::string name = plan_.unique(scratch + ":" + plan_.name(index));
-    TensorSpec spec{.name = name, .view_of = scratch, .offset = inside};
+  std::optional<Base> scratch_place(std::size_t index) const {
+    for (const std::size_t region : {1U, 2U}) {
+      if (const auto inside = offset_in(index, op_->inputs[kFirstRegion + region])) {
+        return Base{bases_[region].tensor, bases_[region].offset + *inside};
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string view_like(std::size_t index, const Base& place) {
+    const std::string name = plan_.unique(place.tensor + ":" + plan_.name(index));
+    TensorSpec spec{.name = name, .view_of = place.tensor, .offset = place.offset};
     if (tensor(index).dtype.empty() || tensor(index).dtype == "i4") {
       spec.bytes = tensor(index).bytes;
     } else {
@@ -313,7 +325,8 @@ class EthosUImport {
   std::size_t index_ = 0;               ///< The operator being read …
   const TfliteOperator* op_ = nullptr;  ///< … and what it is.
   bool several_ = false;
-  std::string prefix_;  ///< Of the ids of its commands.
+  std::size_t stream_bytes_ = 0;  ///< Of all operators.
+  std::string prefix_;            ///< Of the ids of its commands.
   std::vector<Base> bases_;
   std::map<std::string, std::string> views_;
   std::optional<NpuTarget> target_;

@@ -233,7 +233,6 @@ class TfliteReader {
         }
         if (offset >= 0 && !tensors[i].constant) tensors[i].offset = offset;
       }
-      model_.has_offsets = true;
     }
   }
 

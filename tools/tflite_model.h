@@ -48,7 +48,6 @@ struct TfliteModel {
   std::string_view bytes;           ///< The file.
   std::string name;                 ///< Who wrote it: "TOCO Converted."; may be "".
   std::vector<TfliteGraph> graphs;  ///< The first is the main one.
-  bool has_offsets = false;         ///< The file has an OfflineMemoryAllocation.
 };
 
 /// Reads `text`, which must outlive the model. Errors, with the path to what is at fault:

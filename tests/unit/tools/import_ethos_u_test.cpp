@@ -271,8 +271,8 @@ std::string vela_error(TfliteFile file) {
                        : imported.errors().front().id + " " + imported.errors().front().pointer;
 }
 
-TEST(ImportEthosU, ADoubleInputIsTakenInPlace) {
-  // The result is the input, eight bytes on: a kernel that reads [0, 4) and writes [16, 20).
+TEST(ImportEthosU, ValuesAreHandedOverInTheScratchRegions) {
+  // A kernel reads the input at [0, 4) and writes the result at [16, 20).
   std::vector<std::uint32_t> list = {set(0x10F, 1), set(0x11F, 2), set(0x104, 3), set(0x113, 3),
                                      set(0x180, 128)};
   add_long(list, 0x10, 16);
@@ -294,6 +294,9 @@ TEST(ImportEthosU, SaysWhatItCannotRead) {
   TfliteFile without = vela_model(stream({0}));
   without.metadata.clear();
   EXPECT_EQ(vela_error(without), "import.unsupported " + op);
+  TfliteFile often = vela_model(stream(std::vector<std::uint32_t>(1000, set(0x13, 0))));
+  often.graphs[0].ops.resize(3, often.graphs[0].ops[0]);
+  EXPECT_EQ(vela_error(often), "import.damaged /subgraphs/0/operators/1");
   TfliteFile few = vela_model(stream({0}));
   few.graphs[0].ops[0].inputs = {0, 1, 2};
   EXPECT_EQ(vela_error(few), "import.contradiction " + op);
