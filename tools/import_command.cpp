@@ -27,8 +27,7 @@ std::string formats() {
     out += "  " + name + std::string(importer.help) + " (" + std::string(importer.files) + ")\n";
   }
   return out +
-         "\nExample:\n  memverify import st-edge-ai network_c_info.json -o plan.json "
-         "--assumptions";
+         "\nExample:\n  memverify import ethos-u model_vela.tflite -o plan.json --assumptions";
 }
 
 ExitCode import_file(const ImportCommandOptions& options) {

@@ -172,7 +172,9 @@ ExitCode plan_command(const Arguments& arguments) {
   for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
   options.strategy = find_strategy("auto") != nullptr ? "auto" : "by-size";
   CLI::App app("Places the tensors of a graph that have no storage.", "memverify plan");
-  app.add_option("FILE", options.file, "Graph file, - is standard input; or a table, FILE.csv")
+  app.add_option("FILE", options.file,
+                 "Graph file, or one that memverify import reads, - is standard input; or a table, "
+                 "FILE.csv")
       ->required()
       ->type_name("");
   app.add_option("-o,--output", options.output, "Where the plan goes; - is standard output")

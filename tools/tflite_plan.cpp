@@ -15,12 +15,26 @@ constexpr std::string_view kArena = "arena";
 constexpr std::string_view kFile = "file";
 constexpr std::size_t kMostNested = 16;  ///< IFs within IFs.
 
+using IndexSet = std::unordered_set<std::size_t>;
+
+IndexSet set_of(const std::vector<std::size_t>& list) { return {list.begin(), list.end()}; }
+
 std::vector<std::size_t> without_repeats(const std::vector<std::size_t>& list) {
   std::vector<std::size_t> out;
+  IndexSet seen;
   for (const std::size_t one : list) {
-    if (std::ranges::find(out, one) == out.end()) out.push_back(one);
+    if (seen.insert(one).second) out.push_back(one);
   }
   return out;
+}
+
+/// What it takes to unfold a subgraph once.
+std::size_t size_of(const TfliteGraph& graph) {
+  std::size_t size = graph.tensors.size() + graph.inputs.size() + graph.outputs.size();
+  for (const TfliteOperator& op : graph.operators) {
+    size += 1 + op.inputs.size() + op.outputs.size();
+  }
+  return size;
 }
 
 std::vector<AccessSpec> accesses_to(const std::vector<std::string>& names,
@@ -119,10 +133,11 @@ void TflitePlan::add_tensor(const TfliteTensor& tensor, const std::string& name)
 void TflitePlan::add_boundary() {
   std::vector<std::size_t> inputs = without_repeats(graph().inputs);
   std::vector<std::size_t> outputs = without_repeats(graph().outputs);
+  const IndexSet kept = set_of(outputs);
   std::size_t donated = 0;
   for (const std::size_t input : inputs) {
     if (graph().tensors[input].constant || graph().tensors[input].variable ||
-        std::ranges::find(outputs, input) != outputs.end()) {
+        kept.contains(input)) {
       continue;
     }
     builder_.add_donated(names_[input]);
@@ -179,16 +194,16 @@ void TflitePlan::add_op(const Instance& instance, std::size_t index) {
   OpSpec spec{.name = id, .label = op.label};
   spec.reads = accesses_to(instance.names, inputs);
   spec.writes = accesses_to(instance.names, outputs);
+  const IndexSet written = set_of(outputs);
+  const bool elementwise =
+      op.builtin != kTfliteCustom && tflite_is_elementwise(op.builtin) && outputs.size() == 1;
   for (const std::size_t in : inputs) {
-    if (tensors[in].variable && std::ranges::find(outputs, in) == outputs.end()) {
+    if (written.contains(in)) continue;
+    if (tensors[in].variable) {
       spec.writes.push_back({.tensor = instance.names[in]});
-    }
-    if (op.builtin == kTfliteCustom || !tflite_is_elementwise(op.builtin)) continue;
-    for (const std::size_t out : outputs) {
-      if (in != out && !tensors[in].constant && !tensors[in].variable &&
-          extent(tensors[in]) == extent(tensors[out])) {
-        spec.in_place.push_back({.read = instance.names[in], .written = instance.names[out]});
-      }
+    } else if (elementwise && !tensors[in].constant &&
+               extent(tensors[in]) == extent(tensors[outputs[0]])) {
+      spec.in_place.push_back({.read = instance.names[in], .written = instance.names[outputs[0]]});
     }
   }
   submit(instance, spec);
@@ -203,10 +218,10 @@ void TflitePlan::add_branch(const Instance& outer, std::size_t index, const std:
   const auto refuse = [&](std::string_view id, const std::string& message) {
     errors_.push_back({.id = std::string(id), .message = condition + ": " + message});
   };
-  inlined_ += graph.tensors.size() + graph.operators.size();
-  if (outer.when.size() == kMostNested || inlined_ > model_.bytes.size()) {
-    if (errors_.empty()) refuse("import.unsupported", "its subgraphs are nested too deep");
-    return;
+  unfolded_ += size_of(graph);
+  if (!errors_.empty()) return;
+  if (outer.when.size() == kMostNested || unfolded_ > model_.bytes.size()) {
+    return refuse("import.unsupported", "its subgraphs are nested too deep");
   }
   if (op.inputs.size() != graph.inputs.size() + 1 || op.outputs.size() != graph.outputs.size()) {
     return refuse("import.contradiction", "a subgraph has other inputs or outputs than the IF");

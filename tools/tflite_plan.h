@@ -62,7 +62,7 @@ class TflitePlan {
   std::unordered_set<std::string> used_;
   std::vector<std::string> names_;
   std::vector<Diagnostic> errors_;
-  std::size_t inlined_ = 0;  ///< Ops of subgraphs, each time they are used.
+  std::size_t unfolded_ = 0;  ///< Size of subgraphs, each time they are used.
 };
 
 }  // namespace memverify
