@@ -21,12 +21,6 @@ const flatbuffers::Table* as_table(const std::uint8_t* at) {
   return reinterpret_cast<const flatbuffers::Table*>(at);
 }
 
-flatbuffers::Verifier::Options lenient() {
-  flatbuffers::Verifier::Options options;
-  options.check_alignment = false;  // Reading does not need it, and not every writer keeps it.
-  return options;
-}
-
 }  // namespace
 
 struct FlatFile::Checker {
@@ -50,8 +44,8 @@ FlatFile::FlatFile(std::string_view bytes, std::string_view file)
     fail("import.unsupported", "files of 2 GiB and more are not read", "");
     return;
   }
-  checker_ = std::make_unique<Checker>(Checker{flatbuffers::Verifier(
-      reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), lenient())});
+  checker_ = std::make_unique<Checker>(Checker{
+      flatbuffers::Verifier(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size())});
 }
 
 FlatFile::~FlatFile() = default;
@@ -79,7 +73,8 @@ void FlatFile::fail(std::string_view id, std::string message, std::string path) 
 
 void FlatFile::damaged(const std::string& path) {
   if (!std::exchange(damaged_, true)) {
-    fail("import.damaged", "the file is cut off or damaged: this points outside it", path);
+    fail("import.damaged",
+         "the file is cut off or damaged: this points outside it, or between its words", path);
   }
 }
 

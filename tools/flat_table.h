@@ -19,7 +19,8 @@ namespace memverify {
 
 class FlatTable;
 
-/// The bytes of a FlatBuffer, which must outlive it, and what was found wrong with them.
+/// The bytes of a FlatBuffer, which must outlive it and start at a multiple of 8 in memory, and
+/// what was found wrong with them.
 class FlatFile {
  public:
   FlatFile(std::string_view bytes, std::string_view file);

@@ -298,6 +298,7 @@ TEST(ImportTflite, RefusesOtherFilesAndTruncatedOnes) {
   EXPECT_EQ(tflite_error(""), "import.format ");
   EXPECT_EQ(tflite_error(std::string(4, '\0') + "TFL3"), "import.format ");
   EXPECT_EQ(tflite_error(std::string(4, '\0') + "TFL3" + std::string(99, '\0')), "import.damaged ");
+  EXPECT_EQ(tflite_error(words({9}) + "TFL3" + std::string(99, '\0')), "import.damaged ");
   const std::string bytes = real_model("keyword_scrambled_8bit.tflite");
   std::size_t refused = 0;
   std::size_t tried = 0;
