@@ -11,7 +11,7 @@ namespace memverify {
 namespace {
 
 Report report_on(std::string_view plan) {
-  const std::string path = testing::TempDir() + "memverify-explain-" +
+  const std::string path = ::testing::TempDir() + "memverify-explain-" +
                            std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
                            std::to_string(getpid()) + ".json";
   std::ofstream(path) << plan;
