@@ -190,30 +190,4 @@ bool holds(const Antichain& antichain, const LiveValues& live, const Order& orde
   return bytes == antichain.bytes;
 }
 
-std::int64_t largest_live_set(const LiveValues& live, const Walk& walk,
-                              std::span<const std::int64_t> weights) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> changes;  // (time, bytes); ends come first.
-  for (std::uint32_t v = 0; v < live.values.size(); ++v) {
-    const LiveValue& value = live.values[v];
-    std::int64_t begin = value.from_start ? 0 : std::int64_t{1} << 40;
-    std::int64_t end = 0;
-    for (const Cmd cmd : live.firsts(value)) {
-      begin = std::min<std::int64_t>(begin, walk.started[cmd]);
-    }
-    for (const Cmd cmd : live.lasts(value)) {
-      end = std::max<std::int64_t>(end, walk.completed[cmd]);
-    }
-    changes.emplace_back(begin, weights[v]);
-    if (!value.to_end) changes.emplace_back(end, -weights[v]);
-  }
-  std::ranges::sort(changes);
-  std::int64_t alive = 0;
-  std::int64_t most = 0;
-  for (const auto& [time, bytes] : changes) {
-    alive += bytes;
-    most = std::max(most, alive);
-  }
-  return most;
-}
-
 }  // namespace memverify

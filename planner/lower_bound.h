@@ -42,8 +42,4 @@ Antichain heaviest_antichain(const LiveValues& live, const Order& order,
 bool holds(const Antichain& antichain, const LiveValues& live, const Order& order,
            std::span<const std::int64_t> weights, const SharingPairs& sharing);
 
-/// The largest sum of weights that are alive at once in the walk itself.
-std::int64_t largest_live_set(const LiveValues& live, const Walk& walk,
-                              std::span<const std::int64_t> weights);
-
 }  // namespace memverify

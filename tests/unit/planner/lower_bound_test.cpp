@@ -4,42 +4,11 @@
 
 #include <functional>
 
-#include "plan/reader.h"
-#include "planner/apart.h"
-#include "planner/cases.h"
 #include "planner/clashes.h"
-#include "planner/graph_clashes.h"
-#include "tests/support/graph.h"
-#include "verify/verify.h"
+#include "tests/unit/planner/live_cases.h"
 
 namespace memverify {
 namespace {
-
-using testing::Draw;
-using testing::PlanJson;
-
-/// Calls `visit` with the values of each case of the graph, if it is safe. Returns how often.
-std::size_t for_each_values(
-    const PlanJson& json,
-    const std::function<void(const LiveValues&, const Order&, const Walk&)>& visit) {
-  const Result<Plan> graph = read_plan(json.dump(), "");
-  std::size_t cases = 0;
-  if (!graph.ok()) return cases;
-  const Result<ApartPlan> apart = place_apart(graph.value());
-  if (!apart.ok()) return cases;
-  if (verify_happens_before(apart.value().plan, {}).verdict != Verdict::kSafe) return cases;
-  BufferMap map = map_buffers(apart.value());
-  const std::vector<std::uint8_t> none(apart.value().buffers.size(), 0);
-  for_each_case(apart.value().plan, [&](const Program& program) {
-    const Walk run = walk(program);
-    const Order order(program, run);
-    const std::optional<Footprints> footprints = Footprints::make(program, 10'000);
-    if (!footprints || !order.is_known()) return;
-    visit(live_values(program, run, order, *footprints, map, none), order, run);
-    ++cases;
-  });
-  return cases;
-}
 
 /// By trying every set.
 std::int64_t heaviest_by_brute_force(const LiveValues& live, const Order& order,
@@ -65,21 +34,13 @@ std::int64_t heaviest_by_brute_force(const LiveValues& live, const Order& order,
   return best;
 }
 
-std::vector<std::int64_t> random_weights(const LiveValues& live, std::uint64_t seed) {
-  Draw draw(seed);
-  std::vector<std::int64_t> weights;
-  for (std::size_t v = 0; v < live.values.size(); ++v) weights.push_back(draw.between(0, 9));
-  return weights;
-}
-
 TEST(LowerBound, IsTheHeaviestSetOfAll) {
   std::size_t cases = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);
-    const bool small = seed % 2 == 0;
-    const PlanJson json = small ? testing::random_small_graph(seed)
-                                : testing::without_addresses(testing::random_plan(seed));
-    cases += for_each_values(json, [&](const LiveValues& live, const Order& order, const Walk&) {
+    cases += for_each_live_case(random_graph(seed), [&](const LiveCase& at) {
+      const LiveValues& live = at.live;
+      const Order& order = at.order;
       if (live.values.size() > 14) return;
       const std::vector<std::int64_t> weights = random_weights(live, seed);
       const Antichain antichain = heaviest_antichain(live, order, weights, {});
