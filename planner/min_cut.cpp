@@ -4,6 +4,8 @@
 #include <boost/graph/push_relabel_max_flow.hpp>
 #include <numeric>
 
+#include "planner/first_flow.h"
+
 namespace memverify {
 namespace {
 
@@ -15,17 +17,18 @@ using CutEdge = CutGraph::edge_descriptor;
 }  // namespace
 
 std::vector<std::uint8_t> FlowNetwork::source_side() const {
+  const std::vector<FlowArc> arcs = after_first_flow(arcs_, nodes_);
   // Each arc and its reverse, counting-sorted by where they start.
   std::vector<std::uint32_t> next(nodes_ + 1, 0);
-  for (const Arc& arc : arcs_) {
+  for (const FlowArc& arc : arcs) {
     ++next[arc.from + 1];
     ++next[arc.to + 1];
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(2 * arcs_.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(2 * arcs.size());
   std::vector<std::int64_t> capacity(ends.size(), 0);
   std::vector<CutEdge> reverse(ends.size());
-  for (const Arc& arc : arcs_) {
+  for (const FlowArc& arc : arcs) {
     const std::uint32_t forth = next[arc.from]++;
     const std::uint32_t back = next[arc.to]++;
     ends[forth] = {arc.from, arc.to};
