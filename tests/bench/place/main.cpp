@@ -51,10 +51,10 @@ void print_row(const std::string& file, const Problem& problem, const PlacementR
                      static_cast<double>(problem.lower_bound) * 100;
   std::printf("%-28s %-14s ", file.substr(file.rfind('/') + 1).c_str(), total.name.c_str());
   if (run.fault.empty()) {
-    std::printf(
-        "%12lld %12lld %7.2f %% %-8s %10llu %8.2f s  %s\n", static_cast<long long>(placement.peak),
-        static_cast<long long>(problem.lower_bound), gap, placement.is_optimal ? "optimal" : "",
-        static_cast<unsigned long long>(placement.nodes), run.seconds, placement.note.c_str());
+    std::printf("%12lld %12lld %7.2f %% %-8s %10llu %8.2f s\n",
+                static_cast<long long>(placement.peak), static_cast<long long>(problem.lower_bound),
+                gap, placement.is_optimal ? "optimal" : "",
+                static_cast<unsigned long long>(placement.nodes), run.seconds);
     if (placement.peak <= problem.capacity.value_or(placement.peak)) ++total.placed;
   } else {
     std::printf("%s after %.2f s\n", run.fault.c_str(), run.seconds);

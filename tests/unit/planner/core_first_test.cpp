@@ -12,13 +12,13 @@
 namespace memverify {
 namespace {
 
-struct Row {
+struct Interval {
   std::int64_t begin, end, bytes;
 };
 
-Problem problem_of(std::initializer_list<Row> rows, std::int64_t lower_bound) {
+Problem intervals(std::initializer_list<Interval> rows, std::int64_t lower_bound) {
   Problem problem{.live_ranges_decide = true, .lower_bound = lower_bound};
-  for (const Row& row : rows) {
+  for (const Interval& row : rows) {
     problem.buffers.push_back({.bytes = row.bytes});
     problem.live_ranges.push_back({row.begin, row.end});
   }
@@ -27,7 +27,7 @@ Problem problem_of(std::initializer_list<Row> rows, std::int64_t lower_bound) {
 
 /// The short ones are live with all of the five in the middle, the long ones start there.
 Problem short_then_long() {
-  return problem_of(
+  return intervals(
       {{0, 14, 5}, {4, 9, 8}, {6, 10, 8}, {7, 12, 8}, {8, 14, 8}, {10, 40, 10}, {12, 40, 10}}, 37);
 }
 
