@@ -59,7 +59,10 @@ class Bounder {
       PoolBound& bound = result_[p];
       const Antichain antichain = heaviest_antichain(live, order, weights, sharing);
       LiveSet alive = largest_live_set(program, run, live, weights, sharing, work_);
-      if (sharing.empty()) alive.at_most = std::min(alive.at_most, antichain.bytes);
+      // What is alive at once is an antichain, unless some may share.
+      if (sharing.empty() && antichain.bytes > 0) {
+        alive.at_most = std::min(alive.at_most, antichain.bytes);
+      }
       bound.largest_live_set = std::max(bound.largest_live_set, alive.bytes);
       bound.live_set_at_most = std::max(bound.live_set_at_most, alive.at_most);
       if (antichain.bytes <= bound.bytes) continue;

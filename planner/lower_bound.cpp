@@ -12,6 +12,7 @@
 namespace memverify {
 namespace {
 
+constexpr std::size_t kMostQuestions = 50'000'000;  // About, to the order.
 constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
 
 /// Values of one buffer with the same accesses, or a value that may share with others.
@@ -31,7 +32,10 @@ class AntichainNetwork {
 
   Antichain solve() {
     find_elements();
-    add_ins(add_places());
+    const std::vector<std::uint32_t> place_of = find_places();
+    if (places_.rows() * (elements_.size() + places_.places()) > kMostQuestions) return {};
+    add_places();
+    add_ins(place_of);
     add_outs();
     for (const Element& element : elements_) {
       network_.add_arc(FlowNetwork::kSource, element.out, element.weight);
@@ -79,19 +83,22 @@ class AntichainNetwork {
     return !value.from_start && !live_.firsts(value).empty();
   }
 
-  /// The places, with their arcs. Returns the place of each element that begins.
-  std::vector<std::uint32_t> add_places() {
+  /// Returns the place of each element that begins.
+  std::vector<std::uint32_t> find_places() {
     std::vector<std::uint32_t> place_of;
     for (const Element& element : elements_) {
       const bool has_place = begins(element);
       place_of.push_back(has_place ? places_.add(live_.firsts(live_.values[element.value])) : 0);
     }
     places_.make_rows();
+    return place_of;
+  }
+
+  void add_places() {
     for (std::size_t p = 0; p < places_.places(); ++p) node_of_.push_back(network_.add_node());
     places_.for_each_arc([&](std::uint32_t from, std::uint32_t to) {
       network_.add_arc(node_of_[from], node_of_[to], total_);
     });
-    return place_of;
   }
 
   /// A node of its own only where others than the place lead to it.
