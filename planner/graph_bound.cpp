@@ -7,12 +7,14 @@
 #include "planner/cases.h"
 #include "planner/clashes.h"
 #include "planner/handoff.h"
+#include "planner/live_set.h"
 #include "planner/lower_bound.h"
 
 namespace memverify {
 namespace {
 
 constexpr std::size_t kMostBoundRuns = std::size_t{1} << 22;
+constexpr LiveSetWork kLiveSetWork = 50'000;     ///< Two cuts of 25,000 instances, or the like.
 constexpr std::size_t kMostPairsChecked = 5000;  ///< Members; larger antichains are not checked.
 
 class Bounder {
@@ -32,6 +34,7 @@ class Bounder {
       PoolBound& bound = result_[index(pool_of_[b])];
       bound.bytes += apart_.buffers[b].bytes;
       bound.largest_live_set += apart_.buffers[b].bytes;
+      bound.live_set_at_most += apart_.buffers[b].bytes;
       bound.members.push_back({b, {0, apart_.buffers[b].bytes}});
     }
     return std::move(result_);
@@ -54,9 +57,14 @@ class Bounder {
         weights.push_back(here ? value.bytes.end - value.bytes.begin : 0);
       }
       PoolBound& bound = result_[p];
-      bound.largest_live_set =
-          std::max(bound.largest_live_set, largest_live_set(live, run, weights));
       const Antichain antichain = heaviest_antichain(live, order, weights, sharing);
+      LiveSet alive = largest_live_set(program, run, live, weights, sharing, work_);
+      // What is alive at once is an antichain, unless some may share.
+      if (sharing.empty() && antichain.bytes > 0) {
+        alive.at_most = std::min(alive.at_most, antichain.bytes);
+      }
+      bound.largest_live_set = std::max(bound.largest_live_set, alive.bytes);
+      bound.live_set_at_most = std::max(bound.live_set_at_most, alive.at_most);
       if (antichain.bytes <= bound.bytes) continue;
       assert((antichain.members.size() > kMostPairsChecked ||
               holds(antichain, live, order, weights, sharing)) &&
@@ -98,6 +106,7 @@ class Bounder {
   BufferMap map_;
   std::vector<TensorId> roots_;
   bool clobbers_ = false;  ///< Some op clobbers bytes of a pool.
+  LiveSetWork work_ = kLiveSetWork;
   std::vector<PoolBound> result_;
 };
 

@@ -19,7 +19,8 @@ struct BoundMember {
 struct PoolBound {
   std::int64_t bytes = 0;  ///< Every placement with this choice of pools needs at least so much.
   std::vector<BoundMember> members;   ///< No two of them may share bytes; `bytes` in all.
-  std::int64_t largest_live_set = 0;  ///< Alive at once in a run that does all as soon as it may.
+  std::int64_t largest_live_set = 0;  ///< Alive at once in some state of some run.
+  std::int64_t live_set_at_most = 0;  ///< In no run are more alive; equal: that is the largest.
 };
 
 /// By pool. `pool_of`: by buffer. The greatest over all cases; each antichain is checked. The plan

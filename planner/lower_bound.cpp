@@ -1,155 +1,158 @@
 #include "planner/lower_bound.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "planner/clashes.h"
+#include "planner/min_cut.h"
+#include "planner/value_places.h"
 
 namespace memverify {
 namespace {
 
-using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-using FlowGraph = boost::adjacency_list<
-    boost::vecS, boost::vecS, boost::directedS,
-    boost::property<
-        boost::vertex_color_t, boost::default_color_type,
-        boost::property<boost::vertex_distance_t, long,
-                        boost::property<boost::vertex_predecessor_t, Traits::edge_descriptor>>>,
-    boost::property<
-        boost::edge_capacity_t, std::int64_t,
-        boost::property<boost::edge_residual_capacity_t, std::int64_t,
-                        boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
+constexpr std::size_t kMostQuestions = 50'000'000;  // About, to the order.
+constexpr std::uint32_t kNoNode = 0xFFFFFFFFU;
 
-constexpr std::size_t kMostArcs = 4'000'000;
+/// Values of one buffer with the same accesses, or a value that may share with others.
+struct Element {
+  std::uint32_t value = 0;  ///< One of them.
+  std::int64_t weight = 0;
+  bool is_alone = false;
+  std::uint32_t in = kNoNode;   ///< Reached from all that ends before it.
+  std::uint32_t out = kNoNode;  ///< Reaches all that begins after it.
+};
 
-class Network {
+class AntichainNetwork {
  public:
-  Network(const LiveValues& live, const Order& order, std::span<const std::int64_t> weights)
-      : live_(live), order_(order), weights_(weights) {
-    for (std::uint32_t v = 0; v < live.values.size(); ++v) {
-      if (weights[v] > 0) elements_.push_back(v);
-    }
-  }
+  AntichainNetwork(const LiveValues& live, const Order& order,
+                   std::span<const std::int64_t> weights, const SharingPairs& sharing)
+      : live_(live), order_(order), weights_(weights), sharing_(sharing), places_(order) {}
 
-  Antichain solve(const SharingPairs& sharing) {
-    find_places();
-    if (elements_.size() * (places_.size() + 1) + several_ * elements_.size() > kMostArcs)
-      return {};
-    number_nodes();
-    for (const std::uint32_t v : elements_) {
-      total_ += weights_[v];
-      add_arc(source_, out_[v], weights_[v]);
-      add_arc(in_[v], sink_, weights_[v]);
+  Antichain solve() {
+    find_elements();
+    const std::vector<std::uint32_t> place_of = find_places();
+    if (places_.rows() * (elements_.size() + places_.places()) > kMostQuestions) return {};
+    add_places();
+    add_ins(place_of);
+    add_outs();
+    for (const Element& element : elements_) {
+      network_.add_arc(FlowNetwork::kSource, element.out, element.weight);
+      network_.add_arc(element.in, FlowNetwork::kSink, element.weight);
     }
-    const std::int64_t unlimited = total_ + 1;
-    for (auto& [chain, places] : places_) add_chain(places, unlimited);
-    for (const std::uint32_t a : elements_) {
-      for (const auto& [chain, places] : places_) add_after(a, places, unlimited);
-    }
-    for (const std::uint32_t b : elements_) {
-      if (live_.firsts(live_.values[b]).size() < 2) continue;
-      for (const std::uint32_t a : elements_) {
-        if (a != b && ends_before(live_, order_, live_.values[a], live_.values[b])) {
-          add_arc(out_[a], in_[b], unlimited);
-        }
+    for (const auto& [a, b] : sharing_) {
+      if (weights_[a] > 0 && weights_[b] > 0) {
+        network_.add_arc(elements_[element_of_[a]].out, elements_[element_of_[b]].in, total_);
       }
     }
-    for (const auto& [a, b] : sharing) {
-      if (weights_[a] > 0 && weights_[b] > 0) add_arc(out_[a], in_[b], unlimited);
-    }
-    boost::boykov_kolmogorov_max_flow(graph_, source_, sink_);
     return cut();
   }
 
  private:
-  /// Where on a chain values begin.
-  struct Place {
-    Cmd cmd = kNoCmd;
-    std::size_t node = 0;
-    std::vector<std::uint32_t> begin_here;
-  };
-
-  void find_places() {
-    std::map<std::uint32_t, std::map<std::uint32_t, Place>> found;
-    for (const std::uint32_t v : elements_) {
-      const std::span<const Cmd> firsts = live_.firsts(live_.values[v]);
-      if (firsts.size() > 1) ++several_;
-      if (firsts.size() != 1) continue;
-      Place& place = found[order_.chain(firsts[0])][order_.position(firsts[0])];
-      place.cmd = firsts[0];
-      place.begin_here.push_back(v);
-    }
-    for (auto& [chain, places] : found) {
-      for (auto& [position, place] : places) places_[chain].push_back(std::move(place));
+  void find_elements() {
+    std::vector<std::uint8_t> alone(weights_.size(), 0);
+    for (const auto& [a, b] : sharing_) alone[a] = alone[b] = 1;
+    std::map<std::vector<Cmd>, std::uint32_t> same;  // In a buffer.
+    element_of_.assign(weights_.size(), 0);
+    for (std::uint32_t v = 0; v < weights_.size(); ++v) {
+      if (v > 0 && live_.values[v].buffer != live_.values[v - 1].buffer) same.clear();
+      if (weights_[v] == 0) continue;
+      const auto next = static_cast<std::uint32_t>(elements_.size());
+      element_of_[v] = alone[v] != 0 ? next : same.try_emplace(accesses_of(v), next).first->second;
+      if (element_of_[v] == next) elements_.push_back({.value = v, .is_alone = alone[v] != 0});
+      elements_[element_of_[v]].weight += weights_[v];
+      total_ += weights_[v];
     }
   }
 
-  void number_nodes() {
-    std::size_t next = 2;
-    out_.resize(weights_.size());
-    in_.resize(weights_.size());
-    for (const std::uint32_t v : elements_) {
-      out_[v] = next++;
-      in_[v] = next++;
-    }
-    for (auto& [chain, places] : places_) {
-      for (Place& place : places) place.node = next++;
-    }
-    graph_ = FlowGraph(next);
+  std::vector<Cmd> accesses_of(std::uint32_t v) const {
+    const LiveValue& value = live_.values[v];
+    std::vector<Cmd> key = {value.from_start ? 1U : 0U, value.to_end ? 1U : 0U};
+    const auto firsts = live_.firsts(value);
+    const auto lasts = live_.lasts(value);
+    key.insert(key.end(), firsts.begin(), firsts.end());
+    key.push_back(kNoCmd);
+    key.insert(key.end(), lasts.begin(), lasts.end());
+    return key;
   }
 
-  void add_arc(std::size_t from, std::size_t to, std::int64_t capacity) {
-    const auto forth = boost::add_edge(from, to, graph_).first;
-    const auto back = boost::add_edge(to, from, graph_).first;
-    boost::put(boost::edge_capacity, graph_, forth, capacity);
-    boost::put(boost::edge_capacity, graph_, back, std::int64_t{0});
-    boost::put(boost::edge_reverse, graph_, forth, back);
-    boost::put(boost::edge_reverse, graph_, back, forth);
+  /// Nothing ends before one that does not begin.
+  bool begins(const Element& element) const {
+    const LiveValue& value = live_.values[element.value];
+    return !value.from_start && !live_.firsts(value).empty();
   }
 
-  void add_chain(const std::vector<Place>& places, std::int64_t unlimited) {
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      for (const std::uint32_t v : places[k].begin_here) {
-        add_arc(places[k].node, in_[v], unlimited);
-      }
-      if (k + 1 < places.size()) add_arc(places[k].node, places[k + 1].node, unlimited);
+  /// Returns the place of each element that begins.
+  std::vector<std::uint32_t> find_places() {
+    std::vector<std::uint32_t> place_of;
+    for (const Element& element : elements_) {
+      const bool has_place = begins(element);
+      place_of.push_back(has_place ? places_.add(live_.firsts(live_.values[element.value])) : 0);
     }
+    places_.make_rows();
+    return place_of;
   }
 
-  /// From `a` to the first place of the chain that comes after all of it.
-  void add_after(std::uint32_t a, const std::vector<Place>& places, std::int64_t unlimited) {
-    const LiveValue& value = live_.values[a];
-    if (value.to_end) return;
-    const auto first = std::partition_point(places.begin(), places.end(), [&](const Place& place) {
-      return !std::ranges::all_of(live_.lasts(value),
-                                  [&](Cmd last) { return order_.before(last, place.cmd); });
+  void add_places() {
+    for (std::size_t p = 0; p < places_.places(); ++p) node_of_.push_back(network_.add_node());
+    places_.for_each_arc([&](std::uint32_t from, std::uint32_t to) {
+      network_.add_arc(node_of_[from], node_of_[to], total_);
     });
-    if (first != places.end()) add_arc(out_[a], first->node, unlimited);
   }
 
-  /// The elements whose out is reached from the source in what is left, and whose in is not.
-  Antichain cut() const {
-    std::vector<std::uint8_t> reached(boost::num_vertices(graph_), 0);
-    std::vector<std::size_t> stack{source_};
-    reached[source_] = 1;
-    while (!stack.empty()) {
-      const std::size_t at = stack.back();
-      stack.pop_back();
-      const auto [begin, end] = boost::out_edges(at, graph_);
-      for (auto edge = begin; edge != end; ++edge) {
-        if (boost::get(boost::edge_residual_capacity, graph_, *edge) == 0) continue;
-        const std::size_t to = boost::target(*edge, graph_);
-        if (reached[to] != 0) continue;
-        reached[to] = 1;
-        stack.push_back(to);
-      }
+  /// A node of its own only where others than the place lead to it.
+  void add_ins(const std::vector<std::uint32_t>& place_of) {
+    for (std::size_t e = 0; e < elements_.size(); ++e) {
+      Element& element = elements_[e];
+      const bool has_place = begins(element);
+      if (has_place) element.in = node_of_[place_of[e]];
+      if (has_place && !element.is_alone) continue;
+      element.in = network_.add_node();
+      if (has_place) network_.add_arc(node_of_[place_of[e]], element.in, total_);
     }
+  }
+
+  /// A node of its own only where it leads to more than one place.
+  void add_outs() {
+    ValuePlaces::Cursor cursor(places_);
+    for (const std::uint32_t e : by_end()) {
+      Element& element = elements_[e];
+      const auto after = cursor.after(live_.lasts(live_.values[element.value]));
+      if (after.size() == 1 && !element.is_alone) {
+        element.out = node_of_[after[0]];
+        continue;
+      }
+      element.out = network_.add_node();
+      for (const std::uint32_t p : after) network_.add_arc(element.out, node_of_[p], total_);
+    }
+    for (Element& element : elements_) {
+      if (element.out == kNoNode) element.out = network_.add_node();
+    }
+  }
+
+  /// The elements that end, in the order that the cursor likes.
+  std::vector<std::uint32_t> by_end() const {
+    std::vector<std::uint32_t> ending;
+    for (std::uint32_t e = 0; e < elements_.size(); ++e) {
+      if (!live_.values[elements_[e].value].to_end) ending.push_back(e);
+    }
+    std::ranges::sort(ending, {}, [&](std::uint32_t e) {
+      const auto lasts = live_.lasts(live_.values[elements_[e].value]);
+      return lasts.empty() ? std::tuple(0U, 0U, e)
+                           : std::tuple(order_.chain(lasts[0]), order_.position(lasts[0]), e);
+    });
+    return ending;
+  }
+
+  /// The elements whose way out is on the source's side, and whose way in is not.
+  Antichain cut() const {
+    const std::vector<std::uint8_t> reached = network_.source_side();
     Antichain result;
-    for (const std::uint32_t v : elements_) {
-      if (reached[out_[v]] == 0 || reached[in_[v]] != 0) continue;
+    for (std::uint32_t v = 0; v < weights_.size(); ++v) {
+      if (weights_[v] == 0) continue;
+      const Element& element = elements_[element_of_[v]];
+      if (reached[element.out] == 0 || reached[element.in] != 0) continue;
       result.members.push_back(v);
       result.bytes += weights_[v];
     }
@@ -159,20 +162,20 @@ class Network {
   const LiveValues& live_;
   const Order& order_;
   std::span<const std::int64_t> weights_;
-  std::vector<std::uint32_t> elements_;
-  std::map<std::uint32_t, std::vector<Place>> places_;  ///< By chain, ascending.
-  std::size_t several_ = 0;                             ///< Values that begin in several places.
-  std::vector<std::size_t> out_, in_;                   ///< Nodes, by value.
-  std::int64_t total_ = 0;
-  FlowGraph graph_;
-  static constexpr std::size_t source_ = 0, sink_ = 1;
+  const SharingPairs& sharing_;
+  std::vector<Element> elements_;
+  std::vector<std::uint32_t> element_of_;  ///< By value.
+  std::int64_t total_ = 0;                 ///< More than any flow.
+  FlowNetwork network_;
+  ValuePlaces places_;
+  std::vector<std::uint32_t> node_of_;  ///< By place.
 };
 
 }  // namespace
 
 Antichain heaviest_antichain(const LiveValues& live, const Order& order,
                              std::span<const std::int64_t> weights, const SharingPairs& sharing) {
-  return Network(live, order, weights).solve(sharing);
+  return AntichainNetwork(live, order, weights, sharing).solve();
 }
 
 bool holds(const Antichain& antichain, const LiveValues& live, const Order& order,
@@ -192,32 +195,6 @@ bool holds(const Antichain& antichain, const LiveValues& live, const Order& orde
     }
   }
   return bytes == antichain.bytes;
-}
-
-std::int64_t largest_live_set(const LiveValues& live, const Walk& walk,
-                              std::span<const std::int64_t> weights) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> changes;  // (time, bytes); ends come first.
-  for (std::uint32_t v = 0; v < live.values.size(); ++v) {
-    const LiveValue& value = live.values[v];
-    std::int64_t begin = value.from_start ? 0 : std::int64_t{1} << 40;
-    std::int64_t end = 0;
-    for (const Cmd cmd : live.firsts(value)) {
-      begin = std::min<std::int64_t>(begin, walk.started[cmd]);
-    }
-    for (const Cmd cmd : live.lasts(value)) {
-      end = std::max<std::int64_t>(end, walk.completed[cmd]);
-    }
-    changes.emplace_back(begin, weights[v]);
-    if (!value.to_end) changes.emplace_back(end, -weights[v]);
-  }
-  std::ranges::sort(changes);
-  std::int64_t alive = 0;
-  std::int64_t most = 0;
-  for (const auto& [time, bytes] : changes) {
-    alive += bytes;
-    most = std::max(most, alive);
-  }
-  return most;
 }
 
 }  // namespace memverify

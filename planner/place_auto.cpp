@@ -1,23 +1,38 @@
 #include <algorithm>
 
+#include "planner/core_first.h"
 #include "planner/strategies.h"
 
 namespace memverify {
+namespace {
 
-/// Half of the time for the exact search, which starts from the best list, and the rest for
-/// climbing where that has no proof.
+StrategyOptions part_of(const StrategyOptions& options, unsigned parts) {
+  StrategyOptions part = options;
+  part.max_seconds /= parts;
+  part.max_nodes = (options.max_nodes + parts - 1) / parts;
+  return part;
+}
+
+}  // namespace
+
+/// A quarter of the time for cores, half for the exact search, which starts from the best list, and
+/// the rest for climbing, each where those before have no proof.
 Placement place_auto(const Problem& problem, const StrategyOptions& options) {
-  StrategyOptions half = options;
-  half.max_seconds = options.max_seconds / 2;
-  half.max_nodes = (options.max_nodes + 1) / 2;
-  Placement best = place_optimal(problem, half);
-  const bool is_enough = best.is_optimal || (problem.capacity && best.peak <= *problem.capacity);
-  if (is_enough) return best;
-  Placement climbed = place_hill_climb(problem, half);
-  climbed.nodes += best.nodes;
-  if (climbed.peak < best.peak) return climbed;
-  best.nodes = climbed.nodes;
-  return best;
+  std::optional<Placement> best = place_core_first(problem, part_of(options, 4));
+  const auto is_enough = [&] {
+    return best && (best->is_optimal || (problem.capacity && best->peak <= *problem.capacity));
+  };
+  const auto consider = [&](Placement other) {
+    other.nodes += best ? best->nodes : 0;
+    if (!best || other.peak < best->peak || other.is_optimal) {
+      best = std::move(other);
+    } else {
+      best->nodes = other.nodes;
+    }
+  };
+  if (!is_enough()) consider(place_optimal(problem, part_of(options, 2)));
+  if (!is_enough()) consider(place_hill_climb(problem, part_of(options, 4)));
+  return *std::move(best);
 }
 
 }  // namespace memverify

@@ -20,7 +20,7 @@ constexpr auto kStrategies = std::to_array<Strategy>({
     {"size-classes", "blocks of 64 KiB, 1 MiB, 8 MiB, as an online allocator", place_size_classes},
     {"hill-climb", "changes the order of placing as long as there is time", place_hill_climb},
     {"optimal", "exact search, stopped by time", place_optimal},
-    {"auto", "the best of lists, exact search and climbing", place_auto},
+    {"auto", "the crowded steps first, exact search, climbing: the best", place_auto},
 });
 
 }  // namespace

@@ -68,8 +68,11 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
          percent(1.0 - ratio(outcome.peak, outcome.total)) + "\n";
   const PoolBound& bound = outcome.bound;
   if (bound.bytes == 0) return out + "  at the peak:\n" + at_peak_text(report, outcome);
-  out += "  largest live set " + counted(bound.largest_live_set, "byte") + ", fragmentation " +
-         counted(outcome.peak - bound.largest_live_set, "byte") + "\n";
+  const bool is_largest = bound.largest_live_set == bound.live_set_at_most;
+  out += std::string("  largest live set of a run ") + (is_largest ? "" : "at least ") +
+         counted(bound.largest_live_set, "byte") + ", fragmentation " +
+         (is_largest ? "" : "at most ") + counted(outcome.peak - bound.largest_live_set, "byte") +
+         "\n";
   out += "  no placement needs less than " + counted(bound.bytes, "byte") +
          ", for no two of these may share any:\n";
   for (std::size_t k = 0; k < bound.members.size(); ++k) {
@@ -132,6 +135,7 @@ std::string plan_json(const PlanReport& report) {
     if (outcome.bound.bytes > 0) {
       json.field("bound", outcome.bound.bytes);
       json.field("largest_live_set", outcome.bound.largest_live_set);
+      json.field("live_set_at_most", outcome.bound.live_set_at_most);
       json.key("bound_members");
       json.open('[');
       for (const BoundMember& member : outcome.bound.members) add_member(json, report, member);

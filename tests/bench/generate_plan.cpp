@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   app.add_option("--strided", options.strided, "percent of values written as interleaved columns");
   app.add_option("--in-place", options.in_place, "percent of ops that take the slot of an operand");
   app.add_option("--conflicts", options.conflicts, "percent of ops followed by a racing pair");
+  app.add_flag("!--graph", options.placed, "leave the tensors unplaced, of several sizes");
   app.add_option("--seed", options.seed);
   CLI11_PARSE(app, argc, argv);
   if (const std::string problem = memverify::bench::problem_with(options); !problem.empty()) {

@@ -197,6 +197,7 @@ std::string problem_with(const GeneratorOptions& options) {
   }
   if (options.slots < 8 || options.reads > 6) return "at least 8 slots, at most 6 reads";
   if (options.conflicts > 0 && options.queues < 2) return "conflicts need two queues";
+  if (!options.placed && options.conflicts > 0) return "conflicts are of placed tensors";
   return "";
 }
 

@@ -30,6 +30,7 @@ struct GeneratorOptions {
   int strided = 0;              ///< Percent of values that two ops write as interleaved columns.
   int in_place = 0;             ///< Percent of ops that take the slot of a value they read.
   int conflicts = 0;            ///< Percent of ops followed by a racing pair (MV103).
+  bool placed = true;           ///< Else a graph: tensors of several sizes, without storages.
   std::uint64_t seed = 1;
 };
 

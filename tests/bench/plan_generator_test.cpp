@@ -60,6 +60,15 @@ TEST(PlanGenerator, ConflictsAreTheOnlyRaces) {
   for (const Finding& finding : result.findings) EXPECT_EQ(finding.rule, Rule::kWaw);
 }
 
+TEST(PlanGenerator, GraphsAreUnplaced) {
+  const GeneratedPlan graph =
+      generate_plan({.ops = 300, .strided = 20, .in_place = 20, .placed = false});
+  const Result<Plan> plan = read_plan(graph.json, "generated");
+  ASSERT_TRUE(plan.ok()) << to_string(plan.errors()[0]);
+  EXPECT_TRUE(plan.value().storages.empty());
+  EXPECT_GT(plan.value().in_places.size(), 10U);
+}
+
 TEST(PlanGenerator, EqualOptionsGiveEqualPlans) {
   EXPECT_EQ(generate_plan({.ops = 50}).json, generate_plan({.ops = 50}).json);
   EXPECT_NE(generate_plan({.ops = 50}).json, generate_plan({.ops = 50, .seed = 2}).json);

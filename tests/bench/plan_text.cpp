@@ -7,6 +7,8 @@
 namespace memverify::bench {
 namespace {
 
+constexpr std::int64_t kRowBytes = 1024;  // Of a strided value.
+
 class Writer {
  public:
   explicit Writer(const Program& program) : program_(program), options_(program.options) {}
@@ -19,7 +21,7 @@ class Writer {
     queues();
     semaphores();
     open("storages");
-    for (Id i = 0; i < slots; ++i) {
+    for (Id i = 0; i < (options_.placed ? slots : 0); ++i) {
       item("{\"id\":\"s", i, "\",\"pool\":\"hbm\",\"offset\":", i * kSlotBytes,
            ",\"bytes\":", kSlotBytes, "}");
     }
@@ -34,7 +36,9 @@ class Writer {
     if (options_.iterations > 1) barrier();
     close();
     boundary();
-    put("\"peak_bytes\": {\"hbm\":", slots * kSlotBytes + 256 * program_.races, "}\n}\n");
+    const std::int64_t peak = slots * kSlotBytes + 256 * program_.races;
+    if (options_.placed) put(",\n\"peak_bytes\": {\"hbm\":", peak, "}");
+    put("\n}\n");
     return std::move(text_);
   }
 
@@ -79,27 +83,34 @@ class Writer {
     close();
   }
 
+  /// Rows of 1 KiB.
+  std::int64_t rows_of(const Value& value) const {
+    constexpr std::int64_t kRows = kSlotBytes / kRowBytes;
+    return options_.placed ? kRows : 1 + value.slot * 37 % kRows;
+  }
+
   void tensors() {
-    constexpr std::int64_t kRows = 64;
-    constexpr std::int64_t kColumns = kSlotBytes / 4 / kRows;
+    constexpr std::int64_t kColumns = kRowBytes / 4;
     open("tensors");
     for (Id i = 0; i < static_cast<Id>(program_.values.size()); ++i) {
       const Value& value = program_.values[at(i)];
-      item("{\"id\":\"t", i, "\",\"storage\":\"s", value.slot, "\",\"offset\":0,");
+      const std::int64_t rows = rows_of(value);
+      item("{\"id\":\"t", i, "\",");
+      if (options_.placed) put("\"storage\":\"s", value.slot, "\",\"offset\":0,");
       if (value.strided) {
-        put("\"dtype\":\"f32\",\"shape\":[", kRows, ",", kColumns, "]}");
+        put("\"dtype\":\"f32\",\"shape\":[", rows, ",", kColumns, "]}");
         for (const char half : {'l', 'r'}) {
           item("{\"id\":\"t", i, half, "\",\"view_of\":\"t", i,
                "\",\"offset\":", half == 'l' ? Id{0} : kColumns * 2,
-               ",\"dtype\":\"f32\",\"shape\":[", kRows, ",", kColumns / 2, "],\"strides\":[",
+               ",\"dtype\":\"f32\",\"shape\":[", rows, ",", kColumns / 2, "],\"strides\":[",
                kColumns, ",1]}");
         }
       } else {
-        put("\"bytes\":", kSlotBytes, "}");
+        put("\"bytes\":", rows * kRowBytes, "}");
       }
       if (value.has_view) {
         item("{\"id\":\"t", i, "v\",\"view_of\":\"t", i,
-             "\",\"offset\":0,\"bytes\":", kSlotBytes / 2, "}");
+             "\",\"offset\":0,\"bytes\":", rows * kRowBytes / 2, "}");
       }
     }
     for (Id i = 0; i < program_.races; ++i) {
@@ -223,7 +234,7 @@ class Writer {
       before = ",\"t";
       --left;
     }
-    put("],\n");
+    put("]");
   }
 
   const Program& program_;
