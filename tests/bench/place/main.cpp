@@ -38,12 +38,12 @@ void print_row(const std::string& file, const CsvProblem& csv, const Strategy& s
   const std::string fault = fault_of(csv.problem, placement);
   const double gap = static_cast<double>(placement.peak - csv.problem.lower_bound) /
                      static_cast<double>(csv.problem.lower_bound) * 100;
-  std::printf(
-      "%-28s %-14s %12lld %12lld %7.2f %% %-8s %10llu %8.2f s  %s%s\n",
-      file.substr(file.rfind('/') + 1).c_str(), std::string(strategy.name).c_str(),
-      static_cast<long long>(placement.peak), static_cast<long long>(csv.problem.lower_bound), gap,
-      placement.is_optimal ? "optimal" : "", static_cast<unsigned long long>(placement.nodes),
-      seconds, placement.note.c_str(), fault.c_str());
+  std::printf("%-28s %-14s %12lld %12lld %7.2f %% %-8s %10llu %8.2f s  %s\n",
+              file.substr(file.rfind('/') + 1).c_str(), std::string(strategy.name).c_str(),
+              static_cast<long long>(placement.peak),
+              static_cast<long long>(csv.problem.lower_bound), gap,
+              placement.is_optimal ? "optimal" : "",
+              static_cast<unsigned long long>(placement.nodes), seconds, fault.c_str());
   std::fflush(stdout);
 }
 

@@ -7,28 +7,21 @@
 #include <fstream>
 #include <functional>
 
-#include "plan/reader.h"
 #include "plan/writer.h"
 #include "planner/graph_bound.h"
 #include "planner/placed_plan.h"
 #include "sim/simulate.h"
 #include "tests/support/graph.h"
-#include "verify/verify.h"
+#include "tests/support/planned.h"
 
 namespace memverify {
 namespace {
 
+using testing::by;
+using testing::graph_of;
+using testing::hb_verdict;
 using testing::plan_of;
 using testing::PlanJson;
-
-Verdict hb_verdict(const Plan& plan) { return verify_happens_before(plan, {}).verdict; }
-
-/// The graph text as a plan; fails the test when it does not read.
-Plan graph_of(const PlanJson& json) {
-  Result<Plan> plan = read_plan(json.dump(), "");
-  EXPECT_TRUE(plan.ok()) << json.dump();
-  return plan.ok() ? std::move(plan).value() : Plan();
-}
 
 struct Planned {
   ApartPlan apart;
@@ -38,18 +31,10 @@ struct Planned {
 
 /// nullopt: the graph is not safe wherever its tensors lie.
 std::optional<Planned> planned(const Plan& graph, const PlanGraphOptions& options) {
-  const Result<ApartPlan> apart = place_apart(graph, options.slots);
-  if (!apart.ok() || hb_verdict(apart.value().plan) != Verdict::kSafe) return std::nullopt;
-  GraphClashes clashes = find_graph_clashes(apart.value());
-  PlannedGraph result = plan_graph(graph, apart.value(), clashes, options);
-  return Planned{apart.value(), std::move(clashes), std::move(result)};
-}
-
-PlanGraphOptions by(std::string_view strategy) {
-  PlanGraphOptions options{.place = find_strategy(strategy)->place};
-  options.strategy.max_seconds = 1;
-  options.strategy.max_nodes = 2000;
-  return options;
+  auto safe = testing::safe_graph(graph, options.slots);
+  if (!safe) return std::nullopt;
+  PlannedGraph result = plan_graph(graph, safe->apart, safe->clashes, options);
+  return Planned{std::move(safe->apart), std::move(safe->clashes), std::move(result)};
 }
 
 std::int64_t peak_of(const PlanJson& json, std::string_view strategy = "by-size") {
@@ -125,52 +110,6 @@ TEST(PlanGraph, EveryStrategyPlansSmallGraphsSafely) {
     const auto all = strategies();
     expect_good(testing::random_small_graph(seed), all[seed % all.size()].name, seed % 4 == 0);
   }
-}
-
-/// Calls `visit` with every way to put the buffers within `room` bytes, until it returns false.
-void for_each_placement(const std::vector<GraphBuffer>& buffers, std::int64_t room,
-                        const std::function<bool(const std::vector<std::int64_t>&)>& visit) {
-  std::vector<std::int64_t> at(buffers.size(), 0);
-  for (std::size_t k = 0; k < buffers.size(); ++k) {
-    if (buffers[k].bytes > room) return;
-  }
-  for (;;) {
-    if (!visit(at)) return;
-    std::size_t k = 0;
-    while (k < at.size() && ++at[k] + buffers[k].bytes > room) at[k++] = 0;
-    if (k == at.size()) return;
-  }
-}
-
-Plan placed_at(const Plan& graph, const std::vector<GraphBuffer>& buffers,
-               const std::vector<std::int64_t>& at) {
-  std::vector<Place> places;
-  for (std::size_t k = 0; k < buffers.size(); ++k) {
-    places.push_back({.root = buffers[k].root,
-                      .pool = PoolId{0},
-                      .slots = {at[k]},
-                      .bytes = buffers[k].bytes,
-                      .element_0 = buffers[k].element_0});
-  }
-  return with_places(graph, places);
-}
-
-TEST(LowerBound, NoSafePlacementNeedsLess) {
-  std::size_t looked_at = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    const Plan graph = graph_of(testing::random_small_graph(seed));
-    const std::optional<Planned> p = planned(graph, by("by-size"));
-    if (!p) continue;
-    ++looked_at;
-    const std::int64_t bound = p->result.pools.front().bound.bytes;
-    for_each_placement(p->apart.buffers, bound - 1, [&](const std::vector<std::int64_t>& at) {
-      const bool safe = hb_verdict(placed_at(graph, p->apart.buffers, at)) == Verdict::kSafe;
-      EXPECT_FALSE(safe) << "seed " << seed << ", bound " << bound << "\n"
-                         << write_plan(placed_at(graph, p->apart.buffers, at));
-      return !safe;
-    });
-  }
-  EXPECT_GT(looked_at, 150U);
 }
 
 TEST(LowerBound, IsThreeWhereNoRunHasMoreThanTwoAlive) {

@@ -210,7 +210,10 @@ TEST(Strategies, AChainNeedsTwoBlocks) {
 TEST(Strategies, SizeClassesSayWhatAnAllocatorDoes) {
   const Problem problem = intervals({{{0, 2}, 10}, {{1, 3}, 10}, {{2, 4}, 10}});
   const Placement placement = find_strategy("size-classes")->place(problem, kByNodes);
-  EXPECT_EQ(placement.note, "1 pool hits, 2 system allocations, 66 of them for 100 requests");
+  ASSERT_TRUE(placement.allocator);
+  EXPECT_EQ(placement.allocator->pool_hits, 1);
+  EXPECT_EQ(placement.allocator->system_allocations, 2);
+  EXPECT_DOUBLE_EQ(placement.allocator->amortised_cost(), 2.0 / 3);
 }
 
 TEST(Optimal, ATimeOutIsNoProof) {
