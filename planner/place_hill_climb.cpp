@@ -33,16 +33,13 @@ class Climber {
         is_out_(problem.buffers.size(), 0),
         random_(seed) {}
 
-  /// False: nothing can be placed so low, a buffer alone is too much.
-  bool aim(std::int64_t target) {
+  /// Takes out what ends above `target`, which each buffer alone can keep.
+  void aim(std::int64_t target) {
     target_ = target;
     for (BufferIndex b = 0; b < problem_.buffers.size(); ++b) {
-      const Buffer& buffer = problem_.buffers[b];
-      if (buffer.bytes == 0 || is_out_[b] != 0 || offsets_[b] + buffer.bytes <= target) continue;
-      if (buffer.offset || buffer.bytes > target) return false;
-      take_out(b);
+      const std::int64_t bytes = problem_.buffers[b].bytes;
+      if (bytes > 0 && offsets_[b] + bytes > target) take_out(b);
     }
-    return true;
   }
 
   bool is_complete() const { return out_.empty(); }
@@ -91,7 +88,6 @@ class Climber {
     const std::int64_t most = target_ - problem_.buffers[b].bytes;
     begins_.clear();
     ends_.clear();
-    candidates_ = {0, most / alignment * alignment};
     clashes_.visit(b, [&](BufferIndex other, ByteRange mine, ByteRange theirs) {
       if (is_out_[other] != 0) return;
       const std::int64_t below = offsets_[other] + theirs.begin - mine.end;
@@ -100,12 +96,20 @@ class Climber {
       const std::int64_t cost = problem_.buffers[other].offset ? kFixed : times_out_[other];
       begins_.push_back({below, cost});
       ends_.push_back({above, cost});
-      if (below >= 0) candidates_.push_back(below / alignment * alignment);
-      if (aligned_up(above, alignment) <= most) candidates_.push_back(aligned_up(above, alignment));
     });
     std::ranges::sort(begins_, {}, &Event::at);
     std::ranges::sort(ends_, {}, &Event::at);
-    std::ranges::sort(candidates_);
+    candidates_ = {0};
+    for (const Event& under : begins_) {
+      if (under.at > 0) candidates_.push_back(under.at / alignment * alignment);
+    }
+    candidates_.push_back(most / alignment * alignment);
+    const auto middle = static_cast<std::ptrdiff_t>(candidates_.size());
+    for (const Event& over : ends_) {
+      const std::int64_t offset = aligned_up(over.at, alignment);
+      if (offset <= most) candidates_.push_back(offset);
+    }
+    std::inplace_merge(candidates_.begin(), candidates_.begin() + middle, candidates_.end());
   }
 
   /// The lowest where nothing is in the way, else one of those where that was out least; -1: only
@@ -143,28 +147,45 @@ class Climber {
   std::mt19937_64 random_;
 };
 
+constexpr std::int64_t kSteps = 128;  ///< From the peak to the bound; each at least the grain.
+
+/// The highest top of one buffer alone.
+std::int64_t least_peak(const Problem& problem) {
+  std::int64_t peak = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.bytes > 0) peak = std::max(peak, buffer.offset.value_or(0) + buffer.bytes);
+  }
+  return peak;
+}
+
 }  // namespace
 
 Placement place_hill_climb(const Problem& problem, const StrategyOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   Placement best =
       place_in_order(problem, Neighbors(problem), order_by_size(problem), Fit::kSmallestGap);
-  Climber climber(problem, best.offsets, options.seed);
+  const std::int64_t bound = std::max(problem.lower_bound, least_peak(problem));
+  const std::int64_t grain = grain_of(problem);
+  const auto next_target = [&] {
+    const std::int64_t step = (best.peak - bound) / kSteps / grain * grain;
+    return std::max(best.peak - std::max(step, grain), bound);
+  };
   const auto is_done = [&] {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    return best.peak <= problem.lower_bound || taken.count() > options.max_seconds ||
+    return best.peak <= bound || taken.count() > options.max_seconds ||
            (problem.capacity && best.peak <= *problem.capacity) ||
            (options.max_nodes != 0 && best.nodes >= options.max_nodes);
   };
-  bool can_be_lower = climber.aim(best.peak - 1);
-  for (; can_be_lower && !is_done(); ++best.nodes) {
-    can_be_lower = climber.move();
+  Climber climber(problem, best.offsets, options.seed);
+  climber.aim(next_target());
+  for (; !is_done(); ++best.nodes) {
+    if (!climber.move()) break;
     if (!climber.is_complete()) continue;
     best.offsets = climber.offsets();
     best.peak = peak_of(problem, best.offsets);
-    can_be_lower = climber.aim(best.peak - 1);
+    climber.aim(next_target());
   }
-  best.is_optimal = !can_be_lower || best.peak <= problem.lower_bound;
+  best.is_optimal = best.peak <= bound;
   return best;
 }
 

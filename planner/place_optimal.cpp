@@ -42,22 +42,6 @@ Placement best_list_placement(const Problem& problem) {
   return best;
 }
 
-/// All peaks are multiples of this.
-std::int64_t grain_of(const Problem& problem) {
-  std::int64_t grain = 0;
-  for (const Buffer& buffer : problem.buffers) {
-    grain = std::gcd(grain, buffer.bytes);
-    if (buffer.offset) grain = std::gcd(grain, *buffer.offset);
-    if (!buffer.offset && buffer.alignment > 1) grain = std::gcd(grain, buffer.alignment);
-  }
-  for (const Clash& clash : problem.clashes) {
-    for (const ByteRange& part : {clash.of_first, clash.of_second}) {
-      grain = std::gcd(std::gcd(grain, part.begin), part.end);
-    }
-  }
-  return std::max<std::int64_t>(grain, 1);
-}
-
 /// Where buffers clash as a whole.
 class WholeSearch {
  public:

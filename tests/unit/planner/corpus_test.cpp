@@ -3,6 +3,7 @@
 #include "plan/input_file.h"
 #include "planner/csv.h"
 #include "planner/optimal.h"
+#include "tests/support/placement_fault.h"
 #include "tests/support/random_problem.h"
 
 namespace memverify {
@@ -34,6 +35,20 @@ TEST(HardProblems, FitTheirCapacityWithinTheseNodes) {
   }
 }
 
+/// Lists are 24 to 38 % above the bound here.
+TEST(HardProblems, ClimbingComesCloseWithinTheseMoves) {
+  const std::pair<const char*, std::int64_t> cases[] = {{"J.1048576.csv", 1048576},
+                                                        {"F.1048576.csv", 1100000}};
+  for (const auto& [name, most] : cases) {
+    Problem problem = problem_of(name);
+    problem.capacity = most;
+    const Placement placement =
+        find_strategy("hill-climb")->place(problem, {.max_seconds = 1e6, .max_nodes = 25000});
+    EXPECT_EQ(testing::placement_fault(problem, placement), "") << name;
+    EXPECT_LE(placement.peak, most) << name;
+  }
+}
+
 TEST(HardProblems, TheExampleIsSolvedAtItsBound) {
   const Problem problem = problem_of("input.12.csv");
   EXPECT_EQ(problem.lower_bound, 12);
@@ -42,7 +57,7 @@ TEST(HardProblems, TheExampleIsSolvedAtItsBound) {
   EXPECT_TRUE(placement.is_optimal);
 }
 
-/// Found within these nodes with all switches, and not without this one.
+/// What all switches together find within these nodes (above), they do not find without this one.
 TEST(HardProblems, SwitchesEarnTheirKeep) {
   struct Case {
     const char* name;
@@ -56,7 +71,6 @@ TEST(HardProblems, SwitchesEarnTheirKeep) {
   for (const Case& hard : cases) {
     Problem problem = problem_of(hard.name);
     problem.capacity = 1048576;
-    EXPECT_LE(fit(problem, hard.nodes).peak, 1048576) << &hard - cases;
     const Placement without = fit(problem, hard.nodes, hard.without);
     EXPECT_EQ(fault_of(problem, without), "");
     EXPECT_GT(without.peak, 1048576) << &hard - cases;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "planner/gap_finder.h"
+#include "planner/orders.h"
 #include "planner/strategy.h"
 #include "tests/support/placement_fault.h"
 #include "tests/support/random_problem.h"
@@ -77,6 +79,19 @@ TEST(Strategies, GreedyByDeathFailsWhereBestFitDoesNot) {
   EXPECT_EQ(peak_by("greedy-death", problem), 23);
   EXPECT_EQ(peak_by("best-fit", problem), 13);
   EXPECT_EQ(peak_by("optimal", problem), 13);
+}
+
+/// Bit sets of steps say the same as live ranges.
+TEST(Strategies, BitsetIsLargestFirstAtTheLowestOffset) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    RandomProblem random(seed);
+    for (const ProblemKind kind : {ProblemKind::kIntervals, ProblemKind::kListedIntervals}) {
+      const Problem problem = random.make(kind, random.pick_count(1, 80));
+      const Placement by_list =
+          place_in_order(problem, Neighbors(problem), order_by_size(problem), Fit::kLowest);
+      ASSERT_EQ(find_strategy("bitset")->place(problem, kByNodes).offsets, by_list.offsets) << seed;
+    }
+  }
 }
 
 /// Both say the same of right placements and of wrong ones.
