@@ -124,6 +124,18 @@ TEST(PlanGraph, HoldsWhatTheBoundarySays) {
   EXPECT_EQ(peak_of(graph), 8);
 }
 
+TEST(PlanGraph, KeepsWhatAnUnknownCommandMayRead) {
+  PlanJson graph = one_queue({{{"id", "a"}, {"bytes", 8}}, {{"id", "b"}, {"bytes", 8}}},
+                             {{{"id", "wa"}, {"writes", {"a"}}},
+                              {{"id", "ra"}, {"reads", {"a"}}},
+                              {{"id", "wb"}, {"writes", {"b"}}},
+                              {{"id", "rb"}, {"reads", {"b"}}},
+                              {{"id", "call"}, {"writes", {"a"}}}});
+  EXPECT_EQ(peak_of(graph), 8);
+  graph["ops"][4]["kind"] = "unknown";
+  EXPECT_EQ(peak_of(graph), 16);
+}
+
 TEST(PlanGraph, TakesTheUnionOfAllConditions) {
   PlanJson graph = one_queue({{{"id", "a"}, {"bytes", 8}}, {{"id", "b"}, {"bytes", 8}}},
                              {{{"id", "wa"}, {"writes", {"a"}}},
@@ -190,6 +202,17 @@ TEST(PlanGraph, KeepsWhatHasAPlace) {
        {{"id", "r"}, {"reads", {"a", "b"}}}});
   graph["storages"] = {{{"id", "s"}, {"pool", "p"}, {"offset", 4}, {"bytes", 8}}};
   EXPECT_EQ(peak_of(graph), 20);  // Four bytes below are not enough.
+}
+
+/// Also where nobody uses it: it may be overwritten.
+TEST(PlanGraph, KeepsInputsFromInputsThatHaveAPlace) {
+  PlanJson graph = one_queue(
+      {{{"id", "a"}, {"storage", "s"}, {"offset", 0}, {"bytes", 8}}, {{"id", "b"}, {"bytes", 8}}},
+      {{{"id", "r"}, {"reads", {"b"}}}});
+  graph["storages"] = {{{"id", "s"}, {"pool", "p"}, {"offset", 0}, {"bytes", 8}}};
+  graph["inputs"] = {"a", "b"};
+  graph["donated"] = {"a"};
+  EXPECT_EQ(peak_of(graph), 16);
 }
 
 TEST(PlanGraph, TensorsWithoutBytesNeedNone) {
