@@ -1,5 +1,3 @@
-#include <array>
-
 #include "planner/align.h"
 #include "planner/blocks.h"
 #include "planner/neighbors.h"
@@ -9,26 +7,26 @@
 namespace memverify {
 namespace {
 
-constexpr std::array<std::int64_t, 3> kClasses = {std::int64_t{64} << 10, std::int64_t{1} << 20,
-                                                  std::int64_t{8} << 20};
-
 /// The size of the block for a buffer; beyond the largest class, a multiple of it.
-std::int64_t class_of(std::int64_t bytes) {
-  for (const std::int64_t size : kClasses) {
+std::int64_t class_of(std::int64_t bytes, std::span<const std::int64_t> classes) {
+  for (const std::int64_t size : classes) {
     if (bytes <= size) return size;
   }
-  return aligned_up(bytes, kClasses.back());
+  return aligned_up(bytes, classes.back());
 }
 
 /// Blocks that are handed out by first use, and come back when what is in them is dead.
 class BlockPool {
  public:
-  explicit BlockPool(const Problem& problem)
-      : problem_(problem), neighbors_(problem), block_of_(problem.buffers.size(), kNoBlock) {}
+  BlockPool(const Problem& problem, std::span<const std::int64_t> classes)
+      : problem_(problem),
+        classes_(classes),
+        neighbors_(problem),
+        block_of_(problem.buffers.size(), kNoBlock) {}
 
   /// True iff a block of the pool did.
   bool request(BufferIndex b) {
-    const std::int64_t bytes = class_of(problem_.buffers[b].bytes);
+    const std::int64_t bytes = class_of(problem_.buffers[b].bytes, classes_);
     mark_taken(b);
     std::size_t i = 0;
     while (i < blocks_.size() && (blocks_[i].bytes != bytes || is_taken(i, b))) ++i;
@@ -67,6 +65,7 @@ class BlockPool {
   }
 
   const Problem& problem_;
+  const std::span<const std::int64_t> classes_;
   const Neighbors neighbors_;
   std::vector<SharedBlock> blocks_;
   std::vector<std::int64_t> dead_from_;  ///< By block, if live ranges decide.
@@ -77,8 +76,8 @@ class BlockPool {
 }  // namespace
 
 /// As an online allocator would: by first use, the first block of the class that is free.
-Placement place_size_classes(const Problem& problem, const StrategyOptions&) {
-  BlockPool pool(problem);
+Placement place_size_classes(const Problem& problem, const StrategyOptions& options) {
+  BlockPool pool(problem, options.block_bytes);
   AllocatorCounts counts;
   for (const BufferIndex b : order_by_first_use(problem)) {
     const Buffer& buffer = problem.buffers[b];

@@ -18,7 +18,7 @@ constexpr auto kStrategies = std::to_array<Strategy>({
     {"by-conflicts", "most clashes first, lowest offset", place_by_conflicts},
     {"coloring", "a block for each colour of the clash graph", place_coloring},
     {"bitset", "largest first, lowest offset, by bit sets of steps", place_bitset},
-    {"size-classes", "blocks of 64 KiB, 1 MiB, 8 MiB, as an online allocator", place_size_classes},
+    {"size-classes", "in blocks of --blocks, as an online allocator would", place_size_classes},
     {"hill-climb", "takes out what is at the peak, puts it back lower, while there is time",
      place_hill_climb},
     {"optimal", "exact search, stopped by time", place_optimal},

@@ -1,6 +1,7 @@
 // planner/strategy.h -- the ways to place buffers, one file each, one table.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,11 +15,15 @@ namespace memverify {
 struct ApartPlan;
 struct GraphClashes;
 
+inline constexpr std::array<std::int64_t, 3> kStandardBlocks = {64 << 10, 1 << 20, 8 << 20};
+
 struct StrategyOptions {
   double max_seconds = 10;  ///< Of wall time, for those that search; the result is the best so far.
   std::uint64_t max_nodes =
       0;  ///< Of a search; 0: no limit. Unlike seconds, this is deterministic.
   std::uint64_t seed = 1;
+  /// Of the blocks of `size-classes`: bytes, ascending, > 0, at least one. Not owned.
+  std::span<const std::int64_t> block_bytes = kStandardBlocks;
 };
 
 /// A placement without faults. Fixed offsets that clash with each other are the caller's to refuse.

@@ -1,4 +1,5 @@
 // `memverify plan`: a graph in, a plan out that is verified before it is written.
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +33,8 @@ struct PlanOptions {
   std::vector<std::string> pools;
   std::optional<std::int64_t> capacity;
   std::optional<std::int64_t> slots;
-  double seconds = 10;
+  StrategyOptions search;
+  std::vector<std::int64_t> blocks = {kStandardBlocks.begin(), kStandardBlocks.end()};
   bool allow_unsafe = false;
   bool json = false;
   ColorMode color = ColorMode::kAuto;
@@ -144,7 +146,7 @@ ExitCode plan_file(const PlanOptions& options, const Strategy& strategy) {
                        .wrong_clashes = strategy.wrong_clashes,
                        .slots = options.slots,
                        .capacity = options.capacity};
-  how.strategy.max_seconds = options.seconds;
+  how.strategy = options.search;
   if (const std::string wrong = find_pools(graph, options, how.pools); !wrong.empty()) {
     return usage_error("plan", wrong);
   }
@@ -179,7 +181,7 @@ ExitCode plan_table(const CLI::App& app, const PlanOptions& options) {
   }
   PlanCsvOptions table{
       .strategy = options.strategy, .capacity = options.capacity, .output = options.output};
-  table.search.max_seconds = options.seconds;
+  table.search = options.search;
   return plan_csv(options.file, table);
 }
 
@@ -223,10 +225,15 @@ ExitCode plan_command(const Arguments& arguments) {
   app.add_option("--slots", options.slots, "Slots for tensors that ask for more than one")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option("--seconds", options.seconds, "Time for a strategy that searches")
+  app.add_option("--seconds", options.search.max_seconds, "Time for a strategy that searches")
       ->check(CLI::NonNegativeNumber)
       ->type_name("S")
       ->capture_default_str();
+  app.add_option("--blocks", options.blocks,
+                 "Bytes of the blocks of size-classes (65536,1048576,8388608)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"))
+      ->type_name("N")
+      ->delimiter(',');
   app.add_flag("--allow-unsafe", options.allow_unsafe,
                "Write the plan of a strategy that ignores happens-before, whatever its verdict");
   add_format_option(app, options.json);
@@ -243,6 +250,8 @@ ExitCode plan_command(const Arguments& arguments) {
       "2 bad input or usage, 3 not proven.\n"
       "\nExample:\n  memverify plan graph.json -o plan.json");
   if (const auto code = parse(app, arguments)) return *code;
+  std::ranges::sort(options.blocks);
+  options.search.block_bytes = options.blocks;
   if (!find_strategy(options.strategy)->is_safe() && !options.allow_unsafe) {
     return usage_error("plan", "the strategy " + memverify::quoted(options.strategy) +
                                    " makes unsafe plans; --allow-unsafe writes them");

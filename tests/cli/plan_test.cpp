@@ -136,6 +136,11 @@ TEST_F(CliPlan, SizeClassesSayWhatAnAllocatorDoes) {
       box_.run({"plan", "graph.json", "--strategy", "size-classes", "-o", "plan.json"});
   EXPECT_TRUE(contains(made.out, "1 pool hit, 1 system allocation, 0.50 for each request"))
       << made.out;
+  box_.write("both.json", graph(""));  // The second block begins where the first ends.
+  const Outcome small = box_.run(
+      {"plan", "both.json", "--strategy", "size-classes", "--blocks", "4096,48", "-o", "b.json"});
+  EXPECT_TRUE(contains(small.out, "peak 4160 bytes")) << small.out << small.err;
+  EXPECT_EQ(box_.run({"plan", "graph.json", "--blocks", "0", "-o", "plan.json"}).exit_code, 2);
   box_.write("table.csv", "id,lower,upper,size\na,0,3,4\nb,3,6,4\nc,0,6,2\n");
   const Outcome table =
       box_.run({"plan", "table.csv", "--strategy", "size-classes", "-o", "out.csv"});
