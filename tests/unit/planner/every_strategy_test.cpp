@@ -42,8 +42,8 @@ void expect_aligned(const SafeGraph& safe, const PlannedGraph& planned) {
   }
 }
 
-/// False: the graph is not safe wherever its tensors lie.
-bool expect_good_plans(const PlanJson& json, Asked asked) {
+/// False: the graph is not safe wherever its tensors lie. Strategy `round` is asked twice.
+bool expect_good_plans(const PlanJson& json, Asked asked, std::size_t round) {
   const auto safe = testing::safe_graph(testing::graph_of(json));
   if (!safe) return false;
   std::set<std::string> plans;  // Most strategies agree on small graphs.
@@ -55,7 +55,9 @@ bool expect_good_plans(const PlanJson& json, Asked asked) {
     EXPECT_TRUE(unplaced_roots(planned.plan).empty());
     for (const PoolOutcome& pool : planned.pools) EXPECT_GE(pool.peak, pool.bound.bytes);
     expect_aligned(*safe, planned);
-    EXPECT_EQ(write_plan(planned_by(*safe, strategy).plan), text) << "not deterministic";
+    if (&strategy == &strategies()[round % strategies().size()]) {
+      EXPECT_EQ(write_plan(planned_by(*safe, strategy).plan), text) << "not deterministic";
+    }
     if (plans.insert(text).second) expect_not_unsafe(planned.plan, asked);
   }
   return true;
@@ -76,7 +78,7 @@ TEST(EveryStrategy, PlansTheCorpusSafely) {
     const PlanJson json = PlanJson::parse(std::ifstream(path), nullptr, false);
     if (json.is_discarded() || !json.contains("tensors") || !testing::plan_of(json)) continue;
     SCOPED_TRACE(path);
-    if (expect_good_plans(testing::without_addresses(json), Asked::kOne)) ++graphs;
+    if (expect_good_plans(testing::without_addresses(json), Asked::kOne, graphs)) ++graphs;
   }
   EXPECT_GT(graphs, 60U);
 }
@@ -87,7 +89,7 @@ TEST(EveryStrategy, PlansRandomPlansSafely) {
     SCOPED_TRACE(seed);
     const Asked asked = seed % 4 != 0 ? Asked::kOne : Asked::kSimulator;
     const PlanJson json = testing::without_addresses(testing::random_plan(seed));
-    if (expect_good_plans(json, asked)) ++graphs;
+    if (expect_good_plans(json, asked, graphs)) ++graphs;
   }
   EXPECT_GT(graphs, 20U);
 }
@@ -97,7 +99,7 @@ TEST(EveryStrategy, PlansSmallGraphsSafely) {
   for (std::uint64_t seed = 0; seed < seeds_of_strategies(300); ++seed) {
     SCOPED_TRACE(seed);
     const Asked asked = seed % 10 != 0 ? Asked::kSimulator : Asked::kAll;
-    if (expect_good_plans(testing::random_small_graph(seed, 6), asked)) ++graphs;
+    if (expect_good_plans(testing::random_small_graph(seed, 6), asked, graphs)) ++graphs;
   }
   EXPECT_GT(graphs, 80U);
 }
