@@ -3,6 +3,7 @@
 // Idea: aim just below the peak. What ends above the target is taken out. Then the hardest buffer
 //   that is out is put back where those in its way are the easiest; these are taken out in turn.
 //   Hard is what was out often. Once all are back, the peak is lower, and so is the next target.
+//   After many moves in vain what is hard is forgotten and learnt anew from the best placement.
 // Cost of a move: O(c log c) for c clashes of the buffer, and what ClashFinder needs to find them.
 // Reference: Nagata and Bräysy, guided ejection search for vehicle routes, 2009.
 // Tested by tests/unit/planner/strategies_test.cpp.
@@ -40,6 +41,14 @@ class Climber {
       const std::int64_t bytes = problem_.buffers[b].bytes;
       if (bytes > 0 && offsets_[b] + bytes > target) take_out(b);
     }
+  }
+
+  /// Back to `offsets`, which are without fault, with nothing learnt.
+  void restart(const std::vector<std::int64_t>& offsets) {
+    offsets_ = offsets;
+    std::ranges::fill(times_out_, 1);
+    std::ranges::fill(is_out_, 0);
+    out_.clear();
   }
 
   bool is_complete() const { return out_.empty(); }
@@ -147,7 +156,8 @@ class Climber {
   std::mt19937_64 random_;
 };
 
-constexpr std::int64_t kSteps = 128;  ///< From the peak to the bound; each at least the grain.
+constexpr std::int64_t kSteps = 128;      ///< From the peak to the bound; each at least the grain.
+constexpr std::uint64_t kPatience = 100;  ///< Moves for each buffer, until a restart.
 
 /// The highest top of one buffer alone.
 std::int64_t least_peak(const Problem& problem) {
@@ -178,11 +188,18 @@ Placement place_hill_climb(const Problem& problem, const StrategyOptions& option
   };
   Climber climber(problem, best.offsets, options.seed);
   climber.aim(next_target());
+  std::uint64_t in_vain = 0;
   for (; !is_done(); ++best.nodes) {
     if (!climber.move()) break;
-    if (!climber.is_complete()) continue;
-    best.offsets = climber.offsets();
-    best.peak = peak_of(problem, best.offsets);
+    if (climber.is_complete()) {
+      best.offsets = climber.offsets();
+      best.peak = peak_of(problem, best.offsets);
+    } else if (++in_vain < kPatience * problem.buffers.size()) {
+      continue;
+    } else {
+      climber.restart(best.offsets);
+    }
+    in_vain = 0;
     climber.aim(next_target());
   }
   best.is_optimal = best.peak <= bound;
