@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "plan/layout.h"
 #include "planner/cases.h"
 #include "planner/clashes.h"
 #include "planner/handoff.h"
@@ -76,6 +77,31 @@ class ClashCollector {
   }
 
  private:
+  /// Where inputs and constants lie that have a place, under any symbol values.
+  std::vector<std::pair<BufferIndex, ByteRange>> fixed_inputs() {
+    const Plan& plan = apart_.plan;
+    std::vector<std::pair<BufferIndex, ByteRange>> found;
+    if (!has_fixed_places(apart_)) return found;
+    for (const Valuation& valuation : size_valuations(plan)) {
+      const Result<Layout> layout = Layout::make(plan, valuation);
+      if (!layout.ok()) continue;
+      for (const auto* boundary : {&plan.inputs, &plan.constants}) {
+        for (const TensorId tensor : *boundary) {
+          const Storage& storage = plan.storages[plan.tensors[tensor].storage];
+          if (storage.pool == apart_.scratch) continue;
+          for (std::uint32_t slot = 0; slot < storage.slots.size(); ++slot) {
+            const Region region = layout.value().tensor_region(plan, tensor, slot);
+            for (ByteRange run : region.runs()) {
+              const BufferIndex fixed = map_.find(region.pool(), run);
+              found.emplace_back(fixed, run);
+            }
+          }
+        }
+      }
+    }
+    return found;
+  }
+
   /// Inputs and constants lie apart even where nobody reads them.
   void keep_inputs_apart() {
     const Plan& plan = apart_.plan;
@@ -94,6 +120,11 @@ class ClashCollector {
                                    buffers[j],
                                    {0, apart_.buffers[buffers[i]].bytes},
                                    {0, apart_.buffers[buffers[j]].bytes}});
+      }
+    }
+    for (const auto& [fixed, bytes] : fixed_inputs()) {
+      for (const BufferIndex b : buffers) {
+        result_.clashes.push_back({b, fixed, {0, apart_.buffers[b].bytes}, bytes});
       }
     }
   }

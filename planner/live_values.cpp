@@ -78,7 +78,9 @@ class LiveValueMaker {
   void touch_all(std::span<const AccessInstance> accesses, Cmd cmd) {
     const bool for_ever = cmd != kEndOfRun && program_.op(cmd).kind == OpKind::kUnknown;
     for (const AccessInstance& a : accesses) {
-      const bool begins = a.kind == AccessKind::kWrite || a.kind == AccessKind::kClobber;
+      // An unknown command may read what it is said to write.
+      const bool begins =
+          (a.kind == AccessKind::kWrite || a.kind == AccessKind::kClobber) && !for_ever;
       for (const Run& run : footprints_.runs(a)) {
         for (std::uint32_t cell = run.begin; cell < run.end; ++cell) {
           touches_.push_back({cell, cmd, begins && cmd != kEndOfRun, for_ever});

@@ -6,9 +6,10 @@
 
 namespace memverify {
 
-/// Starts from the best list placement, then searches below it. Stops at the bound, and once the
-/// capacity of the problem is kept. `is_optimal` needs a proof: the peak is the bound, or the
-/// search went through all placements with a lower one.
+/// Starts from the best list placement, then searches below it: by offsets, or where parts of
+/// buffers clash by which part is below which. What shares no clash is searched alone. Stops at the
+/// bound, and once the capacity of the problem is kept. `is_optimal` needs a proof: the peak is the
+/// bound, or the search went through all placements with a lower one.
 Placement optimal_placement(const Problem& problem, const StrategyOptions& options,
                             OffsetSearchSwitches switches = {});
 

@@ -20,7 +20,11 @@ class GraphPlanner {
  public:
   GraphPlanner(const Plan& graph, const ApartPlan& apart, const GraphClashes& clashes,
                const PlanGraphOptions& options)
-      : graph_(graph), apart_(apart), clashes_(clashes), options_(options) {}
+      : graph_(graph),
+        apart_(apart),
+        clashes_(options.wrong_clashes != nullptr ? options.wrong_clashes(apart, clashes)
+                                                  : clashes),
+        options_(options) {}
 
   PlannedGraph run() {
     family_alignments();
@@ -225,6 +229,7 @@ class GraphPlanner {
       if (best >= 0 && placement.peak >= best) continue;
       best = placement.peak;
       outcome.is_optimal = placement.is_optimal && !pairs;
+      outcome.allocator = placement.allocator;
       for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
         if (!in_problem(b, pool)) continue;
         offset_of_[b] = placement.offsets[made.place_in[groups.group_of[b]]] + groups.offset_in[b];
@@ -354,7 +359,7 @@ class GraphPlanner {
 
   const Plan& graph_;
   const ApartPlan& apart_;
-  const GraphClashes& clashes_;
+  const GraphClashes clashes_;
   const PlanGraphOptions& options_;
   std::vector<std::int64_t> alignment_;                ///< By root.
   std::vector<std::optional<std::int64_t>> capacity_;  ///< By pool.

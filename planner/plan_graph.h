@@ -15,6 +15,8 @@ namespace memverify {
 
 struct PlanGraphOptions {
   PlaceFunction place = nullptr;
+  ClashesFunction wrong_clashes =
+      nullptr;  ///< Of an unsafe strategy: decides instead of `clashes`.
   StrategyOptions strategy;
   std::optional<std::int64_t> slots;     ///< For tensors that ask for more than one.
   std::vector<PoolId> pools;             ///< For tensors that name none; empty: all, in order.
@@ -25,10 +27,11 @@ struct PlanGraphOptions {
 struct PoolOutcome {
   PoolId pool = kNone<PoolId>;
   std::optional<std::int64_t> capacity;
-  std::int64_t peak = 0;             ///< Highest end of a storage.
-  std::int64_t total = 0;            ///< Sum of the sizes of what was placed here.
-  PoolBound bound;                   ///< No placement has a lower peak; 0 bytes: not known.
-  bool is_optimal = false;           ///< Proven, for this choice of pools.
+  std::int64_t peak = 0;                     ///< Highest end of a storage.
+  std::int64_t total = 0;                    ///< Sum of the sizes of what was placed here.
+  PoolBound bound;                           ///< No placement has a lower peak; 0 bytes: not known.
+  bool is_optimal = false;                   ///< Proven, for this choice of pools.
+  std::optional<AllocatorCounts> allocator;  ///< Of `size-classes`.
   std::vector<BufferIndex> at_peak;  ///< The one that ends highest, and what it clashes with.
   bool fits() const { return !capacity || peak <= *capacity; }
 };

@@ -52,13 +52,25 @@ struct Problem {
   std::int64_t lower_bound = 0;  ///< Bytes that every placement needs; a strategy may stop there.
 };
 
+/// What an online allocator with a pool of blocks would do.
+struct AllocatorCounts {
+  std::int64_t pool_hits = 0;           ///< Requests that got a block which was free again.
+  std::int64_t system_allocations = 0;  ///< Requests that needed a new one.
+  /// System allocations for each request, in [0, 1]: a hit costs nothing. 0 without a request.
+  double amortised_cost() const {
+    const std::int64_t requests = pool_hits + system_allocations;
+    return requests == 0 ? 0
+                         : static_cast<double>(system_allocations) / static_cast<double>(requests);
+  }
+};
+
 /// The offset of each buffer, multiples of its alignment, >= 0.
 struct Placement {
   std::vector<std::int64_t> offsets;
   std::int64_t peak = 0;    ///< Highest end of a buffer that is not empty; 0 without one.
   bool is_optimal = false;  ///< Proven: no placement has a lower peak.
   std::uint64_t nodes = 0;  ///< Of a search.
-  std::string note;         ///< What else a strategy has to report, one line; may be empty.
+  std::optional<AllocatorCounts> allocator;  ///< Of `size-classes`.
 };
 
 /// What is wrong with `placement`, for people; empty: nothing. Compares every clash, shares nothing

@@ -15,7 +15,8 @@ bool are_whole(const Problem& problem) {
   });
 }
 
-/// Do the live ranges say the same as the clashes?
+}  // namespace
+
 bool is_interval_problem(const Problem& problem) {
   if (problem.live_ranges_decide) return true;
   if (problem.live_ranges.empty()) return false;
@@ -29,6 +30,8 @@ bool is_interval_problem(const Problem& problem) {
     return a.begin < b.end && b.begin < a.end && a.begin < a.end && b.begin < b.end;
   });
 }
+
+namespace {
 
 /// One clique for each step after which a buffer dies and before which one began since the last.
 void add_interval_cliques(const Problem& problem, SearchGraph& graph) {

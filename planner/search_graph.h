@@ -43,8 +43,12 @@ struct SearchGraph {
   bool is_interval = false;
 };
 
+/// True iff two buffers clash just where their live ranges intersect, written down or not.
+bool is_interval_problem(const Problem& problem);
+
 /// nullopt if two buffers clash with less than all their bytes. Interval problems are recognised
-/// even if their clashes are written down. Cost O(clashes · largest clique).
+/// even if their clashes are written down. Cost O(clashes · largest clique), and O(n²) memory for
+/// others.
 std::optional<SearchGraph> search_graph(const Problem& problem);
 
 }  // namespace memverify

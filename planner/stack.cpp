@@ -1,6 +1,7 @@
 #include "planner/stack.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "planner/align.h"
 
@@ -32,6 +33,21 @@ std::int64_t peak_of(const Problem& problem, const std::vector<std::int64_t>& of
     if (bytes > 0) peak = std::max(peak, offsets[b] + bytes);
   }
   return peak;
+}
+
+std::int64_t grain_of(const Problem& problem) {
+  std::int64_t grain = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    grain = std::gcd(grain, buffer.bytes);
+    if (buffer.offset) grain = std::gcd(grain, *buffer.offset);
+    if (!buffer.offset && buffer.alignment > 1) grain = std::gcd(grain, buffer.alignment);
+  }
+  for (const Clash& clash : problem.clashes) {
+    for (const ByteRange& part : {clash.of_first, clash.of_second}) {
+      grain = std::gcd(std::gcd(grain, part.begin), part.end);
+    }
+  }
+  return std::max<std::int64_t>(grain, 1);
 }
 
 }  // namespace memverify

@@ -24,4 +24,7 @@ class Stack {
 /// The peak of these offsets.
 std::int64_t peak_of(const Problem& problem, const std::vector<std::int64_t>& offsets);
 
+/// Peaks of placements whose buffers stand on 0, a fixed one or each other are multiples of it.
+std::int64_t grain_of(const Problem& problem);
+
 }  // namespace memverify

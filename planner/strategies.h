@@ -18,4 +18,7 @@ Placement place_hill_climb(const Problem& problem, const StrategyOptions& option
 Placement place_auto(const Problem& problem, const StrategyOptions& options);
 Placement place_optimal(const Problem& problem, const StrategyOptions& options);
 
+GraphClashes clashes_by_program_order(const ApartPlan& apart, const GraphClashes& right);
+GraphClashes clashes_by_direct_users(const ApartPlan& apart, const GraphClashes& right);
+
 }  // namespace memverify

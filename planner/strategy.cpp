@@ -8,6 +8,7 @@
 namespace memverify {
 namespace {
 
+/// The unsafe ones last.
 constexpr auto kStrategies = std::to_array<Strategy>({
     {"none", "every buffer its own bytes", place_none},
     {"greedy-death", "by last use, lowest offset", place_greedy_death},
@@ -16,16 +17,25 @@ constexpr auto kStrategies = std::to_array<Strategy>({
     {"by-size", "largest first, smallest gap", place_by_size},
     {"by-conflicts", "most clashes first, lowest offset", place_by_conflicts},
     {"coloring", "a block for each colour of the clash graph", place_coloring},
-    {"bitset", "largest first, into blocks with bit sets of their steps", place_bitset},
-    {"size-classes", "blocks of 64 KiB, 1 MiB, 8 MiB, as an online allocator", place_size_classes},
-    {"hill-climb", "changes the order of placing as long as there is time", place_hill_climb},
+    {"bitset", "largest first, lowest offset, by bit sets of steps", place_bitset},
+    {"size-classes", "in blocks of --blocks, as an online allocator would", place_size_classes},
+    {"hill-climb", "takes out what is at the peak, puts it back lower, while there is time",
+     place_hill_climb},
     {"optimal", "exact search, stopped by time", place_optimal},
     {"auto", "the crowded steps first, exact search, climbing: the best", place_auto},
+    {"unsafe-program-order", "by-size, where op numbers say who may share", place_by_size,
+     clashes_by_program_order},
+    {"unsafe-direct-users", "by-size, where what is read through a view is forgotten",
+     place_by_size, clashes_by_direct_users},
 });
+
+const Strategy* first_unsafe() { return std::ranges::find_if_not(kStrategies, &Strategy::is_safe); }
 
 }  // namespace
 
-std::span<const Strategy> strategies() { return kStrategies; }
+std::span<const Strategy> strategies() { return {kStrategies.begin(), first_unsafe()}; }
+
+std::span<const Strategy> unsafe_strategies() { return {first_unsafe(), kStrategies.end()}; }
 
 const Strategy* find_strategy(std::string_view name) {
   const auto* found = std::ranges::find(kStrategies, name, &Strategy::name);

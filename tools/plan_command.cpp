@@ -1,5 +1,7 @@
 // `memverify plan`: a graph in, a plan out that is verified before it is written.
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +33,10 @@ struct PlanOptions {
   std::vector<std::string> pools;
   std::optional<std::int64_t> capacity;
   std::optional<std::int64_t> slots;
-  double seconds = 10;
   ImportRequest import;
+  StrategyOptions search;
+  std::vector<std::int64_t> blocks = {kStandardBlocks.begin(), kStandardBlocks.end()};
+  bool allow_unsafe = false;
   bool json = false;
   ColorMode color = ColorMode::kAuto;
 };
@@ -83,10 +87,20 @@ ExitCode recheck(const PlanOptions& options, Plan plan) {
   return exit_code(report);
 }
 
+/// Writes what a strategy made that promised nothing, with what is wrong with it on stderr.
+ExitCode write_doubtful(const PlanOptions& options, const PlanReport& made, const Report& report) {
+  const Style style = Style::of(options.color, stderr);
+  print(options, options.json ? plan_json(made) : plan_text(made));
+  write_error(text_findings(report, style) + style.warning("warning") + ": the plan is " +
+              std::string(name(report.verdict)) + ", and written because of --allow-unsafe\n");
+  return exit_code(report);
+}
+
 ExitCode write_planned(const PlanOptions& options, const Plan& graph, const PlannedGraph& planned,
-                       std::string_view strategy) {
+                       const Strategy& strategy) {
   const Report report = decided(options, planned.plan);
-  if (report.verdict != Verdict::kSafe || !report.internal_errors.empty()) {
+  const bool is_safe = report.verdict == Verdict::kSafe;
+  if ((!is_safe && strategy.is_safe()) || !report.internal_errors.empty()) {
     write_error(text_report(report, Style::of(options.color, stderr)) +
                 "memverify plan: internal error: the plan is not proven safe; nothing was "
                 "written\nPlease report this with the graph.\n");
@@ -97,8 +111,11 @@ ExitCode write_planned(const PlanOptions& options, const Plan& graph, const Plan
     write_error("memverify plan: " + problem + "\n");
     return ExitCode::kBadInput;
   }
-  const PlanReport made{
-      .strategy = strategy, .verdict = name(report.verdict), .graph = &graph, .planned = &planned};
+  const PlanReport made{.strategy = strategy.name,
+                        .verdict = name(report.verdict),
+                        .graph = &graph,
+                        .planned = &planned};
+  if (!is_safe) return write_doubtful(options, made, report);
   print(options, options.json ? plan_json(made) : plan_text(made));
   return ExitCode::kSafe;
 }
@@ -127,9 +144,11 @@ ExitCode plan_file(const PlanOptions& options, const Strategy& strategy) {
   write_error(assumptions_text(options.import, loaded.assumptions));
   const Plan& graph = *loaded.plan;
   if (unplaced_roots(graph).empty()) return recheck(options, graph);
-  PlanGraphOptions how{
-      .place = strategy.place, .slots = options.slots, .capacity = options.capacity};
-  how.strategy.max_seconds = options.seconds;
+  PlanGraphOptions how{.place = strategy.place,
+                       .wrong_clashes = strategy.wrong_clashes,
+                       .slots = options.slots,
+                       .capacity = options.capacity};
+  how.strategy = options.search;
   if (const std::string wrong = find_pools(graph, options, how.pools); !wrong.empty()) {
     return usage_error("plan", wrong);
   }
@@ -149,7 +168,7 @@ ExitCode plan_file(const PlanOptions& options, const Strategy& strategy) {
                 "memverify plan: nothing was written\n");
     return ExitCode::kUnsafe;
   }
-  return write_planned(options, graph, planned, strategy.name);
+  return write_planned(options, graph, planned, strategy);
 }
 
 /// A table has one pool, one queue and no iterations.
@@ -158,10 +177,25 @@ ExitCode plan_table(const CLI::App& app, const PlanOptions& options) {
     if (app.count(option) == 0) continue;
     return usage_error("plan", std::string(option) + " is for graphs, not for tables");
   }
+  if (!find_strategy(options.strategy)->is_safe()) {
+    return usage_error("plan", "the strategy " + memverify::quoted(options.strategy) +
+                                   " is for graphs, not for tables");
+  }
   PlanCsvOptions table{
       .strategy = options.strategy, .capacity = options.capacity, .output = options.output};
-  table.search.max_seconds = options.seconds;
+  table.search = options.search;
   return plan_csv(options.file, table);
+}
+
+/// A line for each, for --help.
+std::string strategy_list(std::span<const Strategy> table) {
+  std::string lines;
+  for (const Strategy& strategy : table) {
+    std::string name(strategy.name);
+    name.resize(22, ' ');
+    lines += "  " + name + std::string(strategy.help) + "\n";
+  }
+  return lines;
 }
 
 }  // namespace
@@ -170,6 +204,7 @@ ExitCode plan_command(const Arguments& arguments) {
   PlanOptions options;
   std::vector<std::string> names;
   for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
+  for (const Strategy& strategy : unsafe_strategies()) names.emplace_back(strategy.name);
   options.strategy = find_strategy("auto") != nullptr ? "auto" : "by-size";
   CLI::App app("Places the tensors of a graph that have no storage.", "memverify plan");
   app.add_option("FILE", options.file,
@@ -194,30 +229,39 @@ ExitCode plan_command(const Arguments& arguments) {
   app.add_option("--slots", options.slots, "Slots for tensors that ask for more than one")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option("--seconds", options.seconds, "Time for a strategy that searches")
+  app.add_option("--seconds", options.search.max_seconds, "Time for a strategy that searches")
       ->check(CLI::NonNegativeNumber)
       ->type_name("S")
       ->capture_default_str();
+  app.add_option("--blocks", options.blocks,
+                 "Bytes of the blocks of size-classes (65536,1048576,8388608)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"))
+      ->type_name("N")
+      ->delimiter(',');
+  app.add_flag("--allow-unsafe", options.allow_unsafe,
+               "Write the plan of a strategy that ignores happens-before, whatever its verdict");
   add_from_option(app, options.import);
   add_import_options(app, options.import);
   add_format_option(app, options.json);
   add_color_option(app, options.color);
-  std::string footer = "Strategies:\n";
-  for (const Strategy& strategy : strategies()) {
-    std::string name(strategy.name);
-    name.resize(16, ' ');
-    footer += "  " + name + std::string(strategy.help) + "\n";
-  }
   app.footer(
-      footer +
+      "Strategies:\n" + strategy_list(strategies()) + "Unsafe ones, to try checkers on:\n" +
+      strategy_list(unsafe_strategies()) +
       "\nTwo tensors share bytes only where happens-before orders every access of one before "
       "\nthe other. The plan is verified before it is written.\n"
       "A table has columns id, lower, upper (a half-open live range), size; the same rows come "
       "out\n"
       "with their offset.\n"
-      "Exit code: 0 written, 1 a pool is too small, 2 bad input or usage, 3 not proven.\n"
+      "Exit code: 0 written, 1 a pool is too small or the plan of an unsafe strategy is unsafe,\n"
+      "2 bad input or usage, 3 not proven.\n"
       "\nExample:\n  memverify plan graph.json -o plan.json");
   if (const auto code = parse(app, arguments)) return *code;
+  std::ranges::sort(options.blocks);
+  options.search.block_bytes = options.blocks;
+  if (!find_strategy(options.strategy)->is_safe() && !options.allow_unsafe) {
+    return usage_error("plan", "the strategy " + memverify::quoted(options.strategy) +
+                                   " makes unsafe plans; --allow-unsafe writes them");
+  }
   if (options.file.ends_with(".csv")) return plan_table(app, options);
   return plan_file(options, *find_strategy(options.strategy));
 }

@@ -12,6 +12,7 @@
 #include "planner/csv.h"
 #include "tools/diagnostics.h"
 #include "tools/parse.h"
+#include "tools/plan_report.h"
 
 namespace memverify {
 namespace {
@@ -44,7 +45,7 @@ std::string csv_report_line(const Problem& problem, const Placement& placement,
   line += placement.is_optimal || placement.peak == problem.lower_bound ? ", optimal"
                                                                         : ", not proven optimal";
   line += ", " + std::to_string(placement.nodes) + " nodes, " + with_format("%.2f s", seconds);
-  if (!placement.note.empty()) line += "\n" + placement.note;
+  if (placement.allocator) line += "\n" + allocator_text(*placement.allocator);
   return line;
 }
 

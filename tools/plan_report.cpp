@@ -23,6 +23,17 @@ std::string percent(double part) {
   return text;
 }
 
+std::string decimal(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+/// A plan that is not safe is no proof that so few bytes do.
+bool is_optimal(const PlanReport& report, const PoolOutcome& outcome) {
+  return outcome.is_optimal && report.verdict == name(Verdict::kSafe);
+}
+
 double gap_of(const PoolOutcome& outcome) { return ratio(outcome.peak, outcome.bound.bytes) - 1.0; }
 
 std::string buffer_words(const PlanReport& report, BufferIndex b) {
@@ -60,12 +71,16 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
   std::string out = "pool " + quoted(report.graph->pools[outcome.pool].name) + ": peak " +
                     counted(outcome.peak, "byte");
   if (outcome.capacity) out += " of " + number(*outcome.capacity);
-  if (outcome.is_optimal) out += ", which is optimal";
-  if (!outcome.is_optimal && outcome.bound.bytes > 0) {
+  if (outcome.peak < outcome.bound.bytes) {
+    out += ", " + number(outcome.bound.bytes - outcome.peak) + " less than a safe plan needs";
+  } else if (is_optimal(report, outcome)) {
+    out += ", which is optimal";
+  } else if (outcome.bound.bytes > 0) {
     out += ", " + percent(gap_of(outcome)) + " above the bound";
   }
   out += "\n  tensors of " + counted(outcome.total, "byte") + " together, reuse ratio " +
          percent(1.0 - ratio(outcome.peak, outcome.total)) + "\n";
+  if (outcome.allocator) out += "  " + allocator_text(*outcome.allocator) + "\n";
   const PoolBound& bound = outcome.bound;
   if (bound.bytes == 0) return out + "  at the peak:\n" + at_peak_text(report, outcome);
   const bool is_largest = bound.largest_live_set == bound.live_set_at_most;
@@ -97,11 +112,27 @@ void add_member(JsonText& json, const PlanReport& report, const BoundMember& mem
   json.close('}');
 }
 
+void add_allocator(JsonText& json, const AllocatorCounts& counts) {
+  json.key("allocator");
+  json.open('{');
+  json.field("pool_hits", counts.pool_hits);
+  json.field("system_allocations", counts.system_allocations);
+  json.key("amortised_cost");
+  json.raw(decimal(counts.amortised_cost()));
+  json.close('}');
+}
+
 std::int64_t count_roots(const PlannedGraph& planned) {
   return std::ranges::count(planned.buffers, 0U, &GraphBuffer::slot);
 }
 
 }  // namespace
+
+std::string allocator_text(const AllocatorCounts& counts) {
+  return counted(counts.pool_hits, "pool hit") + ", " +
+         counted(counts.system_allocations, "system allocation") + ", " +
+         decimal(counts.amortised_cost()) + " for each request";
+}
 
 std::string plan_text(const PlanReport& report) {
   std::string out;
@@ -141,7 +172,8 @@ std::string plan_json(const PlanReport& report) {
       for (const BoundMember& member : outcome.bound.members) add_member(json, report, member);
       json.close(']');
     }
-    json.flag("optimal", outcome.is_optimal);
+    json.flag("optimal", is_optimal(report, outcome));
+    if (outcome.allocator) add_allocator(json, *outcome.allocator);
     json.field("total_bytes", outcome.total);
     json.key("at_peak");
     json.open('[');

@@ -21,6 +21,9 @@ std::string plan_text(const PlanReport& report);
 /// The same as one JSON object and a newline.
 std::string plan_json(const PlanReport& report);
 
+/// "1 pool hit, 2 system allocations, 0.67 for each request", without a newline.
+std::string allocator_text(const AllocatorCounts& counts);
+
 /// Why the plan is not written: which pools are too small, by how much, and what would help.
 std::string too_small_text(const PlanReport& report, const Style& style);
 

@@ -34,10 +34,10 @@ PlanJson without_addresses(PlanJson plan) {
   return plan;
 }
 
-PlanJson random_small_graph(std::uint64_t seed) {
+PlanJson random_small_graph(std::uint64_t seed, std::size_t most_tensors) {
   Draw draw(seed);
   const std::size_t queues = 1 + draw.below(3);
-  const std::size_t tensors = 2 + draw.below(3);
+  const std::size_t tensors = 2 + draw.below(most_tensors - 1);
   PlanJson plan = {{"memverify", 1}, {"pools", {{{"id", "p"}}}}};
   for (std::size_t q = 0; q < queues; ++q) {
     plan["queues"].push_back({{"id", "q" + std::to_string(q)}});

@@ -1,75 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <numeric>
-#include <random>
-
-#include "planner/neighbors.h"
-#include "planner/optimal.h"
+#include "planner/gap_finder.h"
+#include "planner/orders.h"
 #include "planner/strategy.h"
+#include "tests/support/placement_fault.h"
+#include "tests/support/random_problem.h"
 
 namespace memverify {
 namespace {
 
-enum class Kind { kIntervals, kListedIntervals, kGraph, kPartial };
-constexpr Kind kKinds[] = {Kind::kIntervals, Kind::kListedIntervals, Kind::kGraph, Kind::kPartial};
-
-class RandomProblem {
- public:
-  explicit RandomProblem(std::uint64_t seed) : random_(seed) {}
-
-  Problem make(Kind kind, std::size_t count) {
-    Problem problem;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::int64_t begin = pick(0, 9);
-      problem.live_ranges.push_back({begin, begin + pick(0, 5)});
-      problem.buffers.push_back({.bytes = pick(0, 9), .alignment = pick(0, 3) == 0 ? 4 : 1});
-    }
-    problem.live_ranges_decide = kind == Kind::kIntervals;
-    if (kind == Kind::kListedIntervals) {
-      problem.live_ranges_decide = true;
-      problem = with_clashes(problem);
-    }
-    if (kind == Kind::kGraph || kind == Kind::kPartial) add_clashes(problem, kind);
-    fix_one(problem);
-    return problem;
-  }
-
-  std::int64_t pick(std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
-  }
-
- private:
-  ByteRange part_of(std::int64_t bytes, Kind kind) {
-    if (kind == Kind::kGraph || pick(0, 1) == 0) return {0, bytes};
-    const std::int64_t begin = pick(0, bytes - 1);
-    return {begin, pick(begin + 1, bytes)};
-  }
-
-  void add_clashes(Problem& problem, Kind kind) {
-    for (BufferIndex a = 0; a < problem.buffers.size(); ++a) {
-      for (BufferIndex b = a + 1; b < problem.buffers.size(); ++b) {
-        const std::int64_t x = problem.buffers[a].bytes;
-        const std::int64_t y = problem.buffers[b].bytes;
-        if (x == 0 || y == 0 || pick(0, 1) == 0) continue;
-        const std::int64_t times = kind == Kind::kPartial ? pick(1, 2) : 1;
-        for (std::int64_t i = 0; i < times; ++i) {
-          problem.clashes.push_back({a, b, part_of(x, kind), part_of(y, kind)});
-        }
-      }
-    }
-  }
-
-  /// Sometimes; one alone clashes with no other fixed one.
-  void fix_one(Problem& problem) {
-    if (problem.buffers.empty() || pick(0, 2) != 0) return;
-    Buffer& buffer = problem.buffers[static_cast<std::size_t>(
-        pick(0, static_cast<std::int64_t>(problem.buffers.size()) - 1))];
-    buffer.offset = pick(0, 3) * buffer.alignment;
-  }
-
-  std::mt19937_64 random_;
-};
+using testing::placement_fault;
+using testing::ProblemKind;
+using testing::RandomProblem;
 
 /// Searches stop by nodes, never by time.
 constexpr StrategyOptions kByNodes = {.max_seconds = 1e6, .max_nodes = 200};
@@ -77,102 +19,16 @@ constexpr StrategyOptions kByNodes = {.max_seconds = 1e6, .max_nodes = 200};
 TEST(Strategies, ArePlacementsWithoutFaultThatCanBeRepeated) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     RandomProblem random(seed);
-    for (const Kind kind : kKinds) {
-      const Problem problem = random.make(kind, static_cast<std::size_t>(random.pick(0, 25)));
+    for (const ProblemKind kind : testing::kProblemKinds) {
+      const Problem problem = random.make(kind, random.pick_count(0, 25));
       for (const Strategy& strategy : strategies()) {
         const Placement placement = strategy.place(problem, kByNodes);
-        ASSERT_EQ(fault_of(problem, placement), "") << strategy.name << ", seed " << seed;
+        ASSERT_EQ(placement_fault(problem, placement), "") << strategy.name << ", seed " << seed;
         ASSERT_EQ(strategy.place(problem, kByNodes).offsets, placement.offsets)
             << strategy.name << ", seed " << seed;
       }
     }
   }
-}
-
-/// The lowest peak of all placements, by trying all offsets below `most`.
-std::int64_t lowest_peak(const Problem& problem, std::int64_t most) {
-  const std::size_t count = problem.buffers.size();
-  std::vector<std::int64_t> offsets(count, 0);
-  std::int64_t best = most;
-  const auto meets = [&](BufferIndex placed) {
-    for (const Clash& clash : problem.clashes) {
-      if (clash.second > placed || (clash.second != placed && clash.first != placed)) continue;
-      if (offsets[clash.first] + clash.of_first.begin <
-              offsets[clash.second] + clash.of_second.end &&
-          offsets[clash.second] + clash.of_second.begin <
-              offsets[clash.first] + clash.of_first.end) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const auto go = [&](const auto& self, BufferIndex b, std::int64_t peak) -> void {
-    if (peak >= best) return;
-    if (b == count) {
-      best = peak;
-      return;
-    }
-    const Buffer& buffer = problem.buffers[b];
-    const std::int64_t first = buffer.offset.value_or(0);
-    const std::int64_t last = buffer.offset.value_or(best);
-    for (offsets[b] = first; offsets[b] <= last; offsets[b] += buffer.alignment) {
-      const std::int64_t top = buffer.bytes == 0 ? 0 : offsets[b] + buffer.bytes;
-      if (top >= best) break;
-      if (!meets(b)) self(self, b + 1, std::max(peak, top));
-      if (buffer.bytes == 0) break;
-    }
-  };
-  go(go, 0, 0);
-  return best;
-}
-
-TEST(Optimal, IsTheLowestOfAllOffsets) {
-  int proven = 0;
-  int problems = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    RandomProblem random(seed);
-    for (const Kind kind : kKinds) {
-      const Problem problem = random.make(kind, static_cast<std::size_t>(random.pick(1, 5)));
-      const Placement found = optimal_placement(problem, {.max_seconds = 1e6, .max_nodes = 100000});
-      ASSERT_EQ(fault_of(problem, found), "") << seed;
-      const std::int64_t lowest = lowest_peak(with_clashes(problem), found.peak + 1);
-      ++problems;
-      proven += found.is_optimal ? 1 : 0;
-      ASSERT_TRUE(found.is_optimal || kind == Kind::kPartial) << seed;
-      if (found.is_optimal) {
-        ASSERT_EQ(found.peak, lowest) << seed << " kind " << static_cast<int>(kind);
-      } else {
-        ASSERT_GE(found.peak, lowest) << seed;
-      }
-    }
-  }
-  EXPECT_GE(proven * 4, problems * 3);
-}
-
-TEST(Optimal, SwitchesChangeNoAnswerAndSaveNodes) {
-  std::vector<std::uint64_t> nodes(32, 0);
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    RandomProblem random(seed + 5000);
-    for (const Kind kind : {Kind::kIntervals, Kind::kListedIntervals, Kind::kGraph}) {
-      const Problem problem = random.make(kind, static_cast<std::size_t>(random.pick(3, 7)));
-      const StrategyOptions options = {.max_seconds = 1e6};
-      const Placement all = optimal_placement(problem, options);
-      for (unsigned bits = 0; bits < 32; ++bits) {
-        const OffsetSearchSwitches switches = {.ascending = (bits & 1) != 0,
-                                               .left = (bits & 2) != 0,
-                                               .dominance = (bits & 4) != 0,
-                                               .hats = (bits & 8) != 0,
-                                               .parts = (bits & 16) != 0};
-        const Placement found = optimal_placement(problem, options, switches);
-        ASSERT_EQ(found.peak, all.peak) << seed << " switches " << bits;
-        ASSERT_EQ(fault_of(problem, found), "") << seed << " switches " << bits;
-        ASSERT_TRUE(found.is_optimal) << seed << " switches " << bits;
-        nodes[bits] += found.nodes;
-      }
-    }
-  }
-  // Parts pay on larger problems: SwitchesEarnTheirKeep.
-  for (unsigned i = 0; i < 4; ++i) EXPECT_LT(nodes[31], nodes[31 ^ (1U << i)]) << i;
 }
 
 Problem intervals(const std::vector<std::pair<LiveRange, std::int64_t>>& rows) {
@@ -210,14 +66,73 @@ TEST(Strategies, AChainNeedsTwoBlocks) {
 TEST(Strategies, SizeClassesSayWhatAnAllocatorDoes) {
   const Problem problem = intervals({{{0, 2}, 10}, {{1, 3}, 10}, {{2, 4}, 10}});
   const Placement placement = find_strategy("size-classes")->place(problem, kByNodes);
-  EXPECT_EQ(placement.note, "1 pool hits, 2 system allocations, 66 of them for 100 requests");
+  ASSERT_TRUE(placement.allocator);
+  EXPECT_EQ(placement.allocator->pool_hits, 1);
+  EXPECT_EQ(placement.allocator->system_allocations, 2);
+  EXPECT_DOUBLE_EQ(placement.allocator->amortised_cost(), 2.0 / 3);
 }
 
-TEST(Optimal, ATimeOutIsNoProof) {
-  const Problem problem = intervals({{{0, 2}, 3}, {{1, 3}, 4}, {{2, 4}, 3}, {{3, 5}, 2}});
-  const Placement placement = optimal_placement(problem, {.max_seconds = 0, .max_nodes = 1});
-  EXPECT_FALSE(placement.is_optimal && placement.peak > 7);
-  EXPECT_EQ(fault_of(problem, placement), "");
+/// By death the small one, dead between the two large ones, ends up above the first and too low for
+/// the second.
+TEST(Strategies, GreedyByDeathFailsWhereBestFitDoesNot) {
+  const Problem problem = intervals({{{1, 2}, 10}, {{0, 4}, 2}, {{3, 5}, 11}});
+  EXPECT_EQ(peak_by("greedy-death", problem), 23);
+  EXPECT_EQ(peak_by("best-fit", problem), 13);
+  EXPECT_EQ(peak_by("optimal", problem), 13);
+}
+
+/// Bit sets of steps say the same as live ranges.
+TEST(Strategies, BitsetIsLargestFirstAtTheLowestOffset) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    RandomProblem random(seed);
+    for (const ProblemKind kind : {ProblemKind::kIntervals, ProblemKind::kListedIntervals}) {
+      const Problem problem = random.make(kind, random.pick_count(1, 80));
+      const Placement by_list =
+          place_in_order(problem, Neighbors(problem), order_by_size(problem), Fit::kLowest);
+      ASSERT_EQ(find_strategy("bitset")->place(problem, kByNodes).offsets, by_list.offsets) << seed;
+    }
+  }
+}
+
+/// Both say the same of right placements and of wrong ones.
+TEST(Strategies, TwoValidatorsAgree) {
+  std::size_t faults = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    RandomProblem random(seed);
+    for (const ProblemKind kind : testing::kProblemKinds) {
+      const Problem problem = random.make(kind, random.pick_count(1, 8));
+      Placement placement = find_strategy("by-size")->place(problem, kByNodes);
+      Placement moved = placement;
+      std::int64_t& offset =
+          moved
+              .offsets[random.pick_count(0, static_cast<std::int64_t>(problem.buffers.size()) - 1)];
+      offset += random.pick(-3, 3);
+      ASSERT_EQ(fault_of(problem, moved).empty(), placement_fault(problem, moved).empty())
+          << seed << ": " << fault_of(problem, moved) << "; " << placement_fault(problem, moved);
+      if (!fault_of(problem, moved).empty()) ++faults;
+    }
+  }
+  EXPECT_GT(faults, 2000U);
+  EXPECT_LT(faults, 7000U);
+}
+
+/// No strategy needs less than the best of all placements.
+TEST(Strategies, NoneIsBelowWhatIsOptimal) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomProblem random(seed);
+    for (const ProblemKind kind : testing::kProblemKinds) {
+      const Problem problem = random.make(kind, random.pick_count(1, 7));
+      const Placement best = find_strategy("optimal")->place(problem, {.max_seconds = 1e6});
+      ASSERT_TRUE(best.is_optimal || kind == ProblemKind::kPartial);
+      for (const Strategy& strategy : strategies()) {
+        const Placement placement = strategy.place(problem, kByNodes);
+        ASSERT_GE(placement.peak, best.peak) << strategy.name << ", seed " << seed;
+        if (placement.is_optimal) {
+          ASSERT_EQ(placement.peak, best.peak) << strategy.name << ", seed " << seed;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
