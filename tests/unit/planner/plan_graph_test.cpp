@@ -32,7 +32,6 @@ Plan graph_of(const PlanJson& json) {
 
 struct Planned {
   ApartPlan apart;
-  GraphClashes clashes;
   PlannedGraph result;
 };
 
@@ -40,9 +39,7 @@ struct Planned {
 std::optional<Planned> planned(const Plan& graph, const PlanGraphOptions& options) {
   const Result<ApartPlan> apart = place_apart(graph, options.slots);
   if (!apart.ok() || hb_verdict(apart.value().plan) != Verdict::kSafe) return std::nullopt;
-  GraphClashes clashes = find_graph_clashes(apart.value());
-  PlannedGraph result = plan_graph(graph, apart.value(), clashes, options);
-  return Planned{apart.value(), std::move(clashes), std::move(result)};
+  return Planned{apart.value(), plan_graph(graph, apart.value(), options)};
 }
 
 PlanGraphOptions by(std::string_view strategy) {

@@ -1,0 +1,29 @@
+// tools/plan_output.h -- what `memverify plan` prints, and where it ends without a plan.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "plan/result.h"
+#include "tools/exit_code.h"
+#include "tools/plan_options.h"
+#include "tools/planning.h"
+
+namespace memverify {
+
+/// On standard output, unless the plan goes there.
+void print_report(const PlanOptions& options, std::string_view text);
+
+ExitCode refuse_errors(const PlanOptions& options, std::vector<Diagnostic> errors);
+
+/// The graph is at fault, wherever its tensors lie; `report` is on that.
+ExitCode refuse_graph(const PlanOptions& options, const Report& report);
+
+/// The graph does not fit: what is missing, and what would.
+ExitCode refuse_size(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
+                     const PlannedGraph& planned);
+
+/// The plan was not proven safe, which is a bug.
+ExitCode refuse_unproven(const PlanOptions& options, const Report& report);
+
+}  // namespace memverify
