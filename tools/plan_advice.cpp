@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/words.h"
+#include "tools/plan_branches.h"
 
 namespace memverify {
 namespace {
@@ -23,6 +24,7 @@ class Adviser {
   AdviceFound run() {
     for (const PoolId pool : ids(graph_.pools)) try_pool(pool);
     try_slots();
+    try_branches();
     for (const SymbolId symbol : ids(graph_.symbols)) try_symbol(symbol);
     found_.stopped = allowance_.is_over();
     return std::move(found_);
@@ -101,6 +103,17 @@ class Adviser {
     add({.kind = Advice::Kind::kSlots, .slots = fewer->slots}, *fewer->planning.planned);
   }
 
+  void try_branches() {
+    if (graph_.when_terms.empty() || allowance_.is_over()) return;
+    const std::optional<SeparatePlan> made = plan_by_path(file_, graph_, allowance_.next(how_));
+    if (!made) return;
+    if (made->planning.is_good()) {
+      add({.kind = Advice::Kind::kBranches}, *made->planning.planned);
+    } else {
+      found_.in_vain.emplace_back("a place for each path");
+    }
+  }
+
   /// The greatest value that fits, by halving.
   void try_symbol(SymbolId id) {
     const Symbol& symbol = graph_.symbols[id];
@@ -152,6 +165,8 @@ std::string change_words(const Plan& graph, const Advice& advice) {
              names_of(graph, advice.tensors);
     case Advice::Kind::kSlots:
       return "--slots " + std::to_string(advice.slots);
+    case Advice::Kind::kBranches:
+      return "--branches per-path";
     case Advice::Kind::kSymbol:
       return quoted(graph.symbols[advice.symbol].name) + " of at most " +
              std::to_string(advice.max);
@@ -235,6 +250,9 @@ void add_advice(JsonText& json, const Plan& graph, const AdviceFound& advice) {
         break;
       case Advice::Kind::kSlots:
         json.field("slots", piece.slots);
+        break;
+      case Advice::Kind::kBranches:
+        json.field("branches", std::string_view("per-path"));
         break;
       case Advice::Kind::kSymbol:
         json.field("symbol", graph.symbols[piece.symbol].name);

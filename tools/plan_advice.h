@@ -36,7 +36,7 @@ class Allowance {
 
 /// One change after which everything fits.
 struct Advice {
-  enum class Kind : std::uint8_t { kPool, kSlots, kSymbol };
+  enum class Kind : std::uint8_t { kPool, kSlots, kBranches, kSymbol };
   Kind kind = Kind::kPool;
   PoolId pool = kNone<PoolId>;        ///< kPool: to be allowed as well,
   std::vector<TensorId> tensors;      ///< … for these.

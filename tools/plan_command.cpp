@@ -14,8 +14,8 @@ namespace {
 
 /// A table has one pool, one queue and no iterations.
 ExitCode plan_table(const CLI::App& app, const PlanOptions& options) {
-  for (const char* option : {"--pool", "--slots", "--degrade", "--available-bytes", "--buckets",
-                             "--lookup", "--values", "--format"}) {
+  for (const char* option : {"--pool", "--slots", "--branches", "--degrade", "--available-bytes",
+                             "--buckets", "--lookup", "--values", "--format"}) {
     if (app.count(option) == 0) continue;
     return usage_error("plan", std::string(option) + " is for graphs, not for tables");
   }
@@ -48,9 +48,15 @@ void add_placing_options(CLI::App& app, PlanOptions& options, std::string& strat
   app.add_option("--slots", options.slots, "Slots for tensors that ask for more than one")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  app.add_option("--branches", options.branches,
+                 "Of a graph with conditions: one place for all paths, or one for each path, with "
+                 "copies where paths merge; says what both cost (default: union)")
+      ->check(one_of({"union", "per-path"}))
+      ->type_name("union|per-path");
   app.add_flag("--degrade", options.degrade,
                "Where a pool is too small, take the most slots that fit, and leave out the buckets "
-               "that do not");
+               "that do not")
+      ->excludes("--branches");
   app.add_option("--seconds", options.seconds, "Time for a strategy that searches")
       ->check(CLI::NonNegativeNumber)
       ->type_name("S")
@@ -63,6 +69,7 @@ void add_bucket_options(CLI::App& app, PlanOptions& options) {
                      "Write a plan cache instead: a plan for all values of a symbol up to each of "
                      "these, and up to its max; of several symbols, for every combination")
           ->type_name("SYMBOL=N,N...")
+          ->excludes("--branches")
           ->allow_extra_args(false);
   CLI::Option* lookup =
       app.add_option("--lookup", options.lookup,

@@ -13,6 +13,7 @@
 #include "tools/parse.h"
 #include "tools/placed_report.h"
 #include "tools/plan_advice.h"
+#include "tools/plan_branches.h"
 #include "tools/plan_buckets.h"
 #include "tools/plan_output.h"
 #include "tools/plan_report.h"
@@ -51,7 +52,7 @@ ExitCode check_placed(const PlanOptions& options, const PlanGraphOptions& how, P
 }
 
 ExitCode write_planned(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
-                       const Planning& planning, std::string note) {
+                       const Planning& planning, PlanReport made) {
   const Report& report = planning.made;
   if (!planning.is_good()) return refuse_unproven(options, report);
   if (!options.output.empty()) {
@@ -62,14 +63,31 @@ ExitCode write_planned(const PlanOptions& options, const Plan& graph, const Plan
     }
   }
   const std::optional<SlotGain> slots = find_slot_gain(options.file, graph, how, planning);
-  const PlanReport made{.strategy = options.strategy->name,
-                        .verdict = name(report.verdict),
-                        .graph = &graph,
-                        .planned = &*planning.planned,
-                        .slots = slots ? &*slots : nullptr,
-                        .note = std::move(note)};
+  made.strategy = options.strategy->name;
+  made.verdict = name(report.verdict);
+  made.graph = &graph;
+  made.planned = &*planning.planned;
+  made.slots = slots ? &*slots : nullptr;
   print_report(options, options.json ? plan_json(made) : plan_text(made));
   return ExitCode::kSafe;
+}
+
+/// One place for all paths, or one for each, as asked for, with both prices.
+ExitCode compare_branches(const PlanOptions& options, const Plan& graph,
+                          const PlanGraphOptions& how, const Planning& together) {
+  const std::optional<SeparatePlan> separate = plan_by_path(options.file, graph, how);
+  const BranchPrices prices = branch_prices(together, separate ? &*separate : nullptr);
+  PlanReport report{.branches = &prices};
+  const bool by_path = options.branches == "per-path";
+  if (by_path && !separate) report.note = "no tensor can have a place for each path";
+  const bool is_separate = by_path && separate;
+  const Plan& planned_graph = is_separate ? separate->graph : graph;
+  const Planning& chosen = is_separate ? separate->planning : together;
+  if (!chosen.fits()) {
+    write_error(branches_text(graph, prices));
+    return refuse_size(options, planned_graph, how, *chosen.planned);
+  }
+  return write_planned(options, planned_graph, how, chosen, std::move(report));
 }
 
 ExitCode plan_graph_file(const PlanOptions& options, const Plan& graph,
@@ -77,18 +95,19 @@ ExitCode plan_graph_file(const PlanOptions& options, const Plan& graph,
   Planning planning = make_planning(options.file, graph, how);
   if (!planning.errors.empty()) return refuse_errors(options, planning.errors);
   if (planning.is_refused()) return refuse_graph(options, planning.apart);
-  std::string note;
+  if (!options.branches.empty()) return compare_branches(options, graph, how, planning);
+  PlanReport made;
   if (!planning.fits() && options.degrade && most_slots(graph, how) > 1) {
     const Allowance allowance(how.strategy.max_seconds);
     if (std::optional<FewerSlots> fewer = find_fewer_slots(options.file, graph, how, allowance)) {
-      note = std::to_string(most_slots(graph, how)) + " slots do not fit; " +
-             counted(fewer->slots, "slot") + " each " + (fewer->slots == 1 ? "is" : "are") +
-             " taken instead";
+      made.note = std::to_string(most_slots(graph, how)) + " slots do not fit; " +
+                  counted(fewer->slots, "slot") + " each " + (fewer->slots == 1 ? "is" : "are") +
+                  " taken instead";
       planning = std::move(fewer->planning);
     }
   }
   if (!planning.fits()) return refuse_size(options, graph, how, *planning.planned);
-  return write_planned(options, graph, how, planning, std::move(note));
+  return write_planned(options, graph, how, planning, std::move(made));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct PlanOptions {
   std::optional<std::int64_t> slots;
   double seconds = 10;
   ImportRequest import;
+  std::string branches;  ///< "union" or "per-path"; "": union, without comparison.
   bool degrade = false;
   bool json = false;
   ColorMode color = ColorMode::kAuto;

@@ -103,6 +103,7 @@ std::int64_t count_roots(const PlannedGraph& planned) {
 std::string plan_text(const PlanReport& report) {
   std::string out;
   for (const PoolOutcome& outcome : report.planned->pools) out += pool_text(report, outcome);
+  if (report.branches != nullptr) out += branches_text(*report.graph, *report.branches);
   if (report.slots != nullptr) out += slot_gain_text(*report.graph, *report.slots);
   if (!report.planned->gap.empty()) {
     out += "note: no two tensors share bytes: " + report.planned->gap + "\n";
@@ -159,6 +160,7 @@ std::string plan_json(const PlanReport& report) {
     json.close('}');
   }
   json.close_lines();
+  if (report.branches != nullptr) add_branches(json, *report.graph, *report.branches);
   if (report.slots != nullptr) add_slot_gain(json, *report.graph, *report.slots);
   if (report.advice != nullptr) add_advice(json, *report.graph, *report.advice);
   json.close('}');

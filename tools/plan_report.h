@@ -7,6 +7,7 @@
 #include "planner/plan_graph.h"
 #include "tools/console.h"
 #include "tools/plan_advice.h"
+#include "tools/plan_branches.h"
 #include "tools/slot_gain.h"
 
 namespace memverify {
@@ -17,6 +18,7 @@ struct PlanReport {
   const Plan* graph = nullptr;
   const PlannedGraph* planned = nullptr;
   const SlotGain* slots = nullptr;
+  const BranchPrices* branches = nullptr;
   const AdviceFound* advice = nullptr;  ///< For one that does not fit.
   std::string note;                     ///< What was done otherwise than asked for; may be empty.
 };
