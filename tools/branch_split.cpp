@@ -9,22 +9,22 @@
 namespace memverify {
 namespace {
 
-using Json = nlohmann::json;
+using GraphJson = nlohmann::json;
 
 constexpr const char* kAccessLists[] = {"reads", "writes", "accumulates", "clobbers"};
 
-const Json& member(const Json& object, const char* key) {
-  static const Json kNothing = Json::array();
+const GraphJson& member(const GraphJson& object, const char* key) {
+  static const GraphJson kNothing = GraphJson::array();
   const auto at = object.find(key);
   return at == object.end() ? kNothing : *at;
 }
 
 /// The tensor of an access entry, "" for bytes of a pool.
-std::string tensor_of(const Json& entry) {
+std::string tensor_of(const GraphJson& entry) {
   return entry.is_string() ? entry.get<std::string>() : entry.value("tensor", "");
 }
 
-bool exclude_each_other(const Json& a, const Json& b) {
+bool exclude_each_other(const GraphJson& a, const GraphJson& b) {
   return std::ranges::any_of(a.items(), [&](const auto& term) {
     return b.contains(term.key()) && b[term.key()] != term.value();
   });
@@ -39,7 +39,7 @@ struct Use {
 };
 
 struct Branch {
-  Json when;
+  GraphJson when;
   std::vector<Use> uses;
 };
 
@@ -54,20 +54,20 @@ struct RootUses {
 
 class BranchSplitter {
  public:
-  BranchSplitter(Json graph, bool merges) : merges_(merges) {
+  BranchSplitter(GraphJson graph, bool merges) : merges_(merges) {
     result_.graph = std::move(graph);
-    for (const Json& tensor : member(result_.graph, "tensors")) {
+    for (const GraphJson& tensor : member(result_.graph, "tensors")) {
       const std::string id = tensor["id"];
       names_.insert(id);
       base_of_[id] = tensor.value("view_of", "");
     }
-    for (const Json& op : member(result_.graph, "ops")) op_names_.insert(op["id"]);
+    for (const GraphJson& op : member(result_.graph, "ops")) op_names_.insert(op["id"]);
   }
 
   SplitGraph run() {
     collect_uses();
-    const Json tensors = member(result_.graph, "tensors");
-    for (const Json& tensor : tensors) {
+    const GraphJson tensors = member(result_.graph, "tensors");
+    for (const GraphJson& tensor : tensors) {
       const auto at = uses_.find(tensor["id"].get<std::string>());
       if (at != uses_.end() && is_free(tensor) && can_split(at->second))
         split(at->first, at->second);
@@ -86,22 +86,22 @@ class BranchSplitter {
   }
 
   void collect_uses() {
-    const Json& ops = member(result_.graph, "ops");
+    const GraphJson& ops = member(result_.graph, "ops");
     for (std::size_t k = 0; k < ops.size(); ++k) {
       if (ops[k].value("kind", "op") == "view") continue;
       for (auto& [root, use] : uses_of(ops[k], k)) note(root, use, ops[k]);
     }
-    for (const Json& output : member(result_.graph, "outputs")) {
+    for (const GraphJson& output : member(result_.graph, "outputs")) {
       RootUses& uses = uses_[root_of(tensor_of(output))];
       uses.is_output = true;
       if (output.is_object() && output.contains("from")) uses.always.push_back({.is_plain = false});
     }
   }
 
-  std::map<std::string, Use> uses_of(const Json& op, std::size_t k) const {
+  std::map<std::string, Use> uses_of(const GraphJson& op, std::size_t k) const {
     std::map<std::string, Use> uses;
     for (const char* list : kAccessLists) {
-      for (const Json& entry : member(op, list)) {
+      for (const GraphJson& entry : member(op, list)) {
         const std::string root = root_of(tensor_of(entry));
         Use& use = uses.try_emplace(root, Use{.op = k}).first->second;
         const bool is_read = std::string_view(list) == "reads";
@@ -116,7 +116,7 @@ class BranchSplitter {
     return uses;
   }
 
-  void note(const std::string& root, const Use& use, const Json& op) {
+  void note(const std::string& root, const Use& use, const GraphJson& op) {
     RootUses& uses = uses_[root];
     if (!op.contains("when") || op["when"].empty()) {
       uses.always.push_back(use);
@@ -131,9 +131,9 @@ class BranchSplitter {
   }
 
   /// Unplaced, one place for all iterations, and nobody's outside the program.
-  bool is_free(const Json& tensor) const {
+  bool is_free(const GraphJson& tensor) const {
     for (const char* boundary : {"inputs", "constants"}) {
-      for (const Json& entry : member(result_.graph, boundary)) {
+      for (const GraphJson& entry : member(result_.graph, boundary)) {
         if (root_of(tensor_of(entry)) == tensor["id"]) return false;
       }
     }
@@ -167,8 +167,8 @@ class BranchSplitter {
     for (std::size_t k = 1; k < uses.branches.size(); ++k) {
       const Branch& branch = uses.branches[k];
       BranchSplit made{.tensor = root, .when = branch.when};
-      const Json tensors = result_.graph["tensors"];
-      for (const Json& tensor : tensors) {
+      const GraphJson tensors = result_.graph["tensors"];
+      for (const GraphJson& tensor : tensors) {
         const std::string id = tensor["id"];
         if (root_of(id) != root) continue;
         made.family.emplace_back(id, fresh(id + "@" + path_name(branch.when), names_));
@@ -187,11 +187,11 @@ class BranchSplitter {
 
   void add_family(const BranchSplit& made) {
     const std::map<std::string, std::string> renamed(made.family.begin(), made.family.end());
-    const Json tensors = result_.graph["tensors"];
-    for (const Json& tensor : tensors) {
+    const GraphJson tensors = result_.graph["tensors"];
+    for (const GraphJson& tensor : tensors) {
       const auto at = renamed.find(tensor["id"].get<std::string>());
       if (at == renamed.end()) continue;
-      Json own = tensor;
+      GraphJson own = tensor;
       own["id"] = at->second;
       if (own.contains("view_of")) own["view_of"] = renamed.at(own["view_of"].get<std::string>());
       base_of_[at->second] = own.value("view_of", "");
@@ -201,14 +201,14 @@ class BranchSplitter {
 
  public:
   /// Puts the new names for the old into what an op accesses.
-  static void rename(Json& op, const std::vector<std::pair<std::string, std::string>>& names) {
+  static void rename(GraphJson& op, const std::vector<std::pair<std::string, std::string>>& names) {
     const auto renamed = [&](const std::string& name) {
       const auto at = std::ranges::find(names, name, &std::pair<std::string, std::string>::first);
       return at == names.end() ? name : at->second;
     };
     for (const char* list : kAccessLists) {
       if (!op.contains(list)) continue;
-      for (Json& entry : op[list]) {
+      for (GraphJson& entry : op[list]) {
         if (entry.is_string()) {
           entry = renamed(entry.get<std::string>());
         } else if (entry.contains("tensor")) {
@@ -217,7 +217,7 @@ class BranchSplitter {
       }
     }
     if (!op.contains("in_place")) return;
-    for (Json& pair : op["in_place"]) {
+    for (GraphJson& pair : op["in_place"]) {
       for (std::size_t k = 0; k < 2; ++k) pair[k] = renamed(pair[k].get<std::string>());
     }
   }
@@ -227,16 +227,16 @@ class BranchSplitter {
   void plan_copy(BranchSplit& made, const Branch& branch, const RootUses& uses,
                  const std::vector<std::string>& writers) {
     made.copy = fresh("copy " + made.own, op_names_);
-    Json& ops = result_.graph["ops"];
-    const Json& last = ops[branch.uses.back().op];
-    Json copy = {{"id", made.copy},
-                 {"label", "Copy"},
-                 {"queue", last["queue"]},
-                 {"reads", Json::array({made.own})},
-                 {"writes", Json::array({made.tensor})},
-                 {"after", writers},
-                 {"when", made.when}};
-    copy["in_place"] = Json::array({Json::array({made.own, made.tensor})});
+    GraphJson& ops = result_.graph["ops"];
+    const GraphJson& last = ops[branch.uses.back().op];
+    GraphJson copy = {{"id", made.copy},
+                      {"label", "Copy"},
+                      {"queue", last["queue"]},
+                      {"reads", GraphJson::array({made.own})},
+                      {"writes", GraphJson::array({made.tensor})},
+                      {"after", writers},
+                      {"when", made.when}};
+    copy["in_place"] = GraphJson::array({GraphJson::array({made.own, made.tensor})});
     if (last.contains("thread")) copy["thread"] = last["thread"];
     copies_.emplace_back(branch.uses.back().op, std::move(copy));
     for (const Use& use : uses.always) ops[use.op]["after"].push_back(made.copy);
@@ -244,8 +244,8 @@ class BranchSplitter {
 
   void insert_copies() {
     if (copies_.empty()) return;
-    Json ops = Json::array();
-    const Json& old = result_.graph["ops"];
+    GraphJson ops = GraphJson::array();
+    const GraphJson& old = result_.graph["ops"];
     for (std::size_t k = 0; k < old.size(); ++k) {
       ops.push_back(old[k]);
       for (const auto& [after, copy] : copies_) {
@@ -258,19 +258,19 @@ class BranchSplitter {
   const bool merges_;
   SplitGraph result_;
   std::set<std::string> names_, op_names_;
-  std::map<std::string, std::string> base_of_;        ///< "" for a root.
-  std::map<std::string, RootUses> uses_;              ///< By root.
-  std::vector<std::pair<std::size_t, Json>> copies_;  ///< After which op.
+  std::map<std::string, std::string> base_of_;             ///< "" for a root.
+  std::map<std::string, RootUses> uses_;                   ///< By root.
+  std::vector<std::pair<std::size_t, GraphJson>> copies_;  ///< After which op.
 };
 
-Json* find_id(Json& list, const std::string& id) {
-  for (Json& entry : list) {
+GraphJson* find_id(GraphJson& list, const std::string& id) {
+  for (GraphJson& entry : list) {
     if (entry["id"] == id) return &entry;
   }
   return nullptr;
 }
 
-void erase_id(Json& list, const std::string& id) {
+void erase_id(GraphJson& list, const std::string& id) {
   for (auto at = list.begin(); at != list.end(); ++at) {
     if ((*at)["id"] != id) continue;
     list.erase(at);
@@ -279,19 +279,19 @@ void erase_id(Json& list, const std::string& id) {
 }
 
 /// Everything but the name of its storage.
-Json place_of(Json& plan, const std::string& root) {
-  const Json* tensor = find_id(plan["tensors"], root);
-  Json place = *find_id(plan["storages"], (*tensor)["storage"].get<std::string>());
+GraphJson place_of(GraphJson& plan, const std::string& root) {
+  const GraphJson* tensor = find_id(plan["tensors"], root);
+  GraphJson place = *find_id(plan["storages"], (*tensor)["storage"].get<std::string>());
   place.erase("id");
   return place;
 }
 
-void drop_op(Json& plan, const std::string& id) {
+void drop_op(GraphJson& plan, const std::string& id) {
   erase_id(plan["ops"], id);
-  for (Json& op : plan["ops"]) {
+  for (GraphJson& op : plan["ops"]) {
     if (!op.contains("after")) continue;
-    Json kept = Json::array();
-    for (const Json& entry : op["after"]) {
+    GraphJson kept = GraphJson::array();
+    for (const GraphJson& entry : op["after"]) {
       if (entry != id) kept.push_back(entry);
     }
     op["after"] = kept;
@@ -299,7 +299,7 @@ void drop_op(Json& plan, const std::string& id) {
   }
 }
 
-void join_one(Json& plan, const BranchSplit& split) {
+void join_one(GraphJson& plan, const BranchSplit& split) {
   std::vector<std::pair<std::string, std::string>> back;
   const std::string storage = (*find_id(plan["tensors"], split.own))["storage"];
   for (const auto& [old, own] : split.family) {
@@ -308,16 +308,16 @@ void join_one(Json& plan, const BranchSplit& split) {
   }
   erase_id(plan["storages"], storage);
   if (!split.copy.empty()) drop_op(plan, split.copy);
-  for (Json& op : plan["ops"]) BranchSplitter::rename(op, back);
+  for (GraphJson& op : plan["ops"]) BranchSplitter::rename(op, back);
 }
 
 }  // namespace
 
-SplitGraph split_branches(Json graph, bool merges) {
+SplitGraph split_branches(GraphJson graph, bool merges) {
   return BranchSplitter(std::move(graph), merges).run();
 }
 
-Json join_branches(Json plan, std::vector<BranchSplit>& splits) {
+GraphJson join_branches(GraphJson plan, std::vector<BranchSplit>& splits) {
   std::erase_if(splits, [&](const BranchSplit& split) {
     if (place_of(plan, split.own) != place_of(plan, split.tensor)) return false;
     join_one(plan, split);
@@ -326,7 +326,7 @@ Json join_branches(Json plan, std::vector<BranchSplit>& splits) {
   return plan;
 }
 
-std::string path_name(const Json& when) {
+std::string path_name(const GraphJson& when) {
   std::string name;
   for (const auto& [condition, holds] : when.items()) {
     if (!name.empty()) name += ",";

@@ -146,7 +146,7 @@ class Adviser {
   AdviceFound found_;
 };
 
-std::string names_of(const Plan& graph, const std::vector<TensorId>& tensors) {
+std::string tensor_names(const Plan& graph, const std::vector<TensorId>& tensors) {
   std::vector<std::string> names;
   for (const TensorId tensor : tensors) {
     if (names.size() == kMostNames) {
@@ -162,7 +162,7 @@ std::string change_words(const Plan& graph, const Advice& advice) {
   switch (advice.kind) {
     case Advice::Kind::kPool:
       return "pool " + quoted(graph.pools[advice.pool].name) + " as well for " +
-             names_of(graph, advice.tensors);
+             tensor_names(graph, advice.tensors);
     case Advice::Kind::kSlots:
       return "--slots " + std::to_string(advice.slots);
     case Advice::Kind::kBranches:

@@ -12,7 +12,7 @@
 namespace memverify {
 namespace {
 
-using Json = nlohmann::json;
+using GraphJson = nlohmann::json;
 
 constexpr std::size_t kMostConditions = 4;  ///< Twice as many paths with each.
 
@@ -57,7 +57,7 @@ PathPeaks path_peaks(const Plan& plan, const std::map<ConditionId, bool>& path) 
     for (const TensorId tensor : *boundary) touch(tensor);
   }
   for (const Output& output : plan.outputs) touch(output.tensor);
-  Json when = Json::object();
+  GraphJson when = GraphJson::object();
   for (const auto& [condition, holds] : path) {
     when[std::string(plan.conditions[condition].name)] = holds;
   }
@@ -86,7 +86,8 @@ std::int64_t bytes_of(const PlannedGraph& planned, const Plan& graph, std::strin
 /// Joins what lies at the same place, if that leaves the plan safe.
 void join(const std::string& file, SeparatePlan& made) {
   std::vector<BranchSplit> splits = made.splits;
-  const Json joined = join_branches(Json::parse(write_plan(made.planning.planned->plan)), splits);
+  const GraphJson joined =
+      join_branches(GraphJson::parse(write_plan(made.planning.planned->plan)), splits);
   if (splits.size() == made.splits.size()) return;
   Result<Plan> plan = read_plan(joined.dump(), file);
   if (!plan.ok()) return;
@@ -116,7 +117,7 @@ void add_peaks(JsonText& json, std::string_view key, const Plan& graph, const Po
 
 std::optional<SeparatePlan> plan_by_path(const std::string& file, const Plan& graph,
                                          const PlanGraphOptions& how) {
-  const Json json = Json::parse(write_plan(graph));
+  const GraphJson json = GraphJson::parse(write_plan(graph));
   for (const bool merges : {true, false}) {
     SplitGraph split = split_branches(json, merges);
     if (split.splits.empty()) continue;

@@ -198,10 +198,15 @@ class BucketPlanner {
   }
 
   ExitCode refuse() const {
-    std::string out = "bucket " + bucket_words(too_large_->bucket) + " does not fit\n";
-    if (!cache_.entries.empty()) out += "these do, and --degrade takes them:\n" + entries_text();
-    write_error(out);
-    return refuse_size(options_, too_large_->graph, how_, *too_large_->planning.planned);
+    std::string note = "bucket " + bucket_words(too_large_->bucket) + " does not fit";
+    write_error(note + "\n");
+    if (!cache_.entries.empty()) {
+      write_error("these do, and --degrade takes them:\n" + entries_text());
+      std::vector<std::string> words;
+      for (const CacheEntry& entry : cache_.entries) words.push_back(bucket_words(entry.bucket));
+      note += "; with --degrade these do: " + listed(words, "or");
+    }
+    return refuse_size(options_, too_large_->graph, how_, *too_large_->planning.planned, note);
   }
 
   std::string entries_text() const {

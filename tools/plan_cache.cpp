@@ -13,7 +13,7 @@
 namespace memverify {
 namespace {
 
-using Json = nlohmann::json;
+using CacheJson = nlohmann::json;
 
 constexpr std::int64_t kCacheFormat = 1;
 
@@ -37,26 +37,28 @@ std::string sum_of(std::string_view text) {
   return digits;
 }
 
-Json to_json(const NamedNumbers& numbers) {
-  Json json = Json::object();
+CacheJson to_json(const NamedNumbers& numbers) {
+  CacheJson json = CacheJson::object();
   for (const auto& [name, number] : numbers) json[name] = number;
   return json;
 }
 
-NamedNumbers numbers_of(const Json& json) {
+NamedNumbers numbers_of(const CacheJson& json) {
   NamedNumbers numbers;
   for (const auto& [name, number] : json.items()) numbers.emplace_back(name, number.get<int64_t>());
   return numbers;
 }
 
-Json to_json(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(); }
+CacheJson to_json(const std::optional<std::int64_t>& number) {
+  return number ? CacheJson(*number) : CacheJson();
+}
 
-std::optional<std::int64_t> number_of(const Json& json) {
+std::optional<std::int64_t> number_of(const CacheJson& json) {
   if (json.is_null()) return std::nullopt;
   return json.get<std::int64_t>();
 }
 
-Json to_json(const CacheKey& key) {
+CacheJson to_json(const CacheKey& key) {
   return {{"version", key.version},
           {"graph", key.graph},
           {"strategy", key.strategy},
@@ -68,7 +70,7 @@ Json to_json(const CacheKey& key) {
           {"degrade", key.degrade}};
 }
 
-CacheKey key_of(const Json& json) {
+CacheKey key_of(const CacheJson& json) {
   return {.version = json.at("version").get<std::string>(),
           .graph = json.at("graph").get<std::string>(),
           .strategy = json.at("strategy").get<std::string>(),
@@ -85,7 +87,7 @@ std::string entry_sum(const CacheEntry& entry) {
   return sum_of(to_json(entry.bucket).dump() + to_json(entry.peaks).dump() + entry.plan);
 }
 
-CacheEntry entry_of(const Json& json) {
+CacheEntry entry_of(const CacheJson& json) {
   CacheEntry entry;
   try {
     entry.bucket = numbers_of(json.at("bucket"));
@@ -94,7 +96,7 @@ CacheEntry entry_of(const Json& json) {
     if (json.at("sum").get<std::string>() != entry_sum(entry)) {
       entry.damage = "its sum is not that of its content";
     }
-  } catch (const Json::exception& error) {
+  } catch (const CacheJson::exception& error) {
     entry.damage = error.what();
   }
   if (!entry.damage.empty()) entry.plan.clear();
@@ -118,8 +120,8 @@ CacheKey cache_key(const Plan& graph, const PlanOptions& options) {
 std::string difference(const CacheKey& found, const CacheKey& wanted) {
   if (found.graph != wanted.graph) return "it is of another graph";
   if (found.version != wanted.version) return "it is of version " + found.version;
-  const Json a = to_json(found);
-  const Json b = to_json(wanted);
+  const CacheJson a = to_json(found);
+  const CacheJson b = to_json(wanted);
   for (const auto& [name, value] : a.items()) {
     if (value != b.at(name)) return "it was made with " + name + " " + value.dump();
   }
@@ -130,7 +132,7 @@ Result<PlanCache> read_plan_cache(const std::string& path) {
   const Result<InputFile> file = InputFile::open(path);
   if (!file.ok()) return file.errors();
   std::vector<Diagnostic> errors;
-  const std::optional<Json> json = parse_json(file.value().text(), path, errors);
+  const std::optional<CacheJson> json = parse_json(file.value().text(), path, errors);
   if (!json) return errors;
   PlanCache cache;
   try {
@@ -141,8 +143,8 @@ Result<PlanCache> read_plan_cache(const std::string& path) {
                         .file = path};
     }
     cache.key = key_of(json->at("key"));
-    for (const Json& entry : json->at("entries")) cache.entries.push_back(entry_of(entry));
-  } catch (const Json::exception& error) {
+    for (const CacheJson& entry : json->at("entries")) cache.entries.push_back(entry_of(entry));
+  } catch (const CacheJson::exception& error) {
     return Diagnostic{.id = "cache.format",
                       .message = std::string("it is no plan cache: ") + error.what(),
                       .file = path};
@@ -179,7 +181,7 @@ std::string peak_words(const NamedNumbers& peaks) {
 }
 
 CacheEntry cache_entry(NamedNumbers bucket, const Plan& plan) {
-  CacheEntry entry{.bucket = std::move(bucket), .plan = Json::parse(write_plan(plan)).dump()};
+  CacheEntry entry{.bucket = std::move(bucket), .plan = CacheJson::parse(write_plan(plan)).dump()};
   std::ranges::sort(entry.bucket);
   for (const Pool& pool : plan.pools) {
     if (!pool.peak_bytes || !pool.peak_bytes->is_constant()) continue;

@@ -33,10 +33,13 @@ ExitCode refuse_graph(const PlanOptions& options, const Report& report) {
 }
 
 ExitCode refuse_size(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
-                     const PlannedGraph& planned) {
+                     const PlannedGraph& planned, std::string note) {
   const AdviceFound advice = find_advice(options.file, graph, how, planned);
-  const PlanReport made{
-      .strategy = options.strategy->name, .graph = &graph, .planned = &planned, .advice = &advice};
+  const PlanReport made{.strategy = options.strategy->name,
+                        .graph = &graph,
+                        .planned = &planned,
+                        .advice = &advice,
+                        .note = std::move(note)};
   write_error(too_small_text(made, Style::of(options.color, stderr)) +
               "memverify plan: nothing was written\n");
   if (options.json) print_report(options, plan_json(made));

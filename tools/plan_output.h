@@ -1,6 +1,7 @@
 // tools/plan_output.h -- what `memverify plan` prints, and where it ends without a plan.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,9 +20,9 @@ ExitCode refuse_errors(const PlanOptions& options, std::vector<Diagnostic> error
 /// The graph is at fault, wherever its tensors lie; `report` is on that.
 ExitCode refuse_graph(const PlanOptions& options, const Report& report);
 
-/// The graph does not fit: what is missing, and what would.
+/// The graph does not fit: what is missing, and what would. `note` is for the JSON report.
 ExitCode refuse_size(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
-                     const PlannedGraph& planned);
+                     const PlannedGraph& planned, std::string note = "");
 
 /// The plan was not proven safe, which is a bug.
 ExitCode refuse_unproven(const PlanOptions& options, const Report& report);

@@ -170,6 +170,7 @@ TEST_F(CliPlanBuckets, DegradeTakesTheBucketsThatFit) {
   EXPECT_TRUE(contains(refused.err, "bucket `seq` up to 400 does not fit")) << refused.err;
   EXPECT_TRUE(contains(refused.err, "208 missing")) << refused.err;
   EXPECT_TRUE(contains(refused.err, "bucket `seq` up to 256: peak 520 bytes")) << refused.err;
+  EXPECT_TRUE(contains(refused.out, "these do: `seq` up to 128 or `seq` up to 256")) << refused.out;
   EXPECT_FALSE(std::filesystem::exists(box_.path("plans.json")));
   const Outcome made = make({"--buckets", "seq=128,256", "--degrade"});
   EXPECT_EQ(made.exit_code, 0) << made.err;

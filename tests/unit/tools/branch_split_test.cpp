@@ -8,20 +8,21 @@
 #include "plan/reader.h"
 #include "plan/writer.h"
 #include "sim/simulate.h"
-#include "tests/support/graph.h"
 #include "tools/plan_branches.h"
 
-namespace memverify::testing {
+namespace memverify {
 namespace {
+
+using BranchJson = nlohmann::json;
 
 /// Ops on two queues in a chain of `after`, most of them under a condition, each writing a tensor
 /// and reading others that were written where it runs.
-PlanJson random_branches(std::uint64_t seed) {
+BranchJson random_branches(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::size_t n) { return std::size_t{random() % n}; };
-  PlanJson graph = PlanJson::parse(R"({"memverify": 1, "conditions": ["c", "d"],
+  BranchJson graph = BranchJson::parse(R"({"memverify": 1, "conditions": ["c", "d"],
     "pools": [{"id": "p"}], "queues": [{"id": "q"}, {"id": "r"}], "tensors": [], "ops": []})");
-  const PlanJson paths[] = {
+  const BranchJson paths[] = {
       {}, {{"c", true}}, {{"c", false}, {"d", true}}, {{"c", false}, {"d", false}}};
   const std::size_t tensors = 3 + below(3);
   for (std::size_t t = 0; t < tensors; ++t) {
@@ -29,29 +30,29 @@ PlanJson random_branches(std::uint64_t seed) {
   }
   graph["tensors"].push_back({{"id", "merged"}, {"bytes", 2}});
   const auto tensor = [&] { return "t" + std::to_string(below(tensors)); };
-  const auto add = [&](const PlanJson& when, const PlanJson& reads, const PlanJson& writes) {
+  const auto add = [&](const BranchJson& when, const BranchJson& reads, const BranchJson& writes) {
     const std::size_t k = graph["ops"].size();
-    PlanJson op = {{"id", "o" + std::to_string(k)},
-                   {"queue", below(2) == 0 ? "q" : "r"},
-                   {"reads", reads},
-                   {"writes", writes}};
+    BranchJson op = {{"id", "o" + std::to_string(k)},
+                     {"queue", below(2) == 0 ? "q" : "r"},
+                     {"reads", reads},
+                     {"writes", writes}};
     if (!when.empty()) op["when"] = when;
     for (std::size_t before = 0; before < k; ++before) {
       op["after"].push_back("o" + std::to_string(before));
     }
     graph["ops"].push_back(op);
   };
-  for (const PlanJson& when : paths) {
+  for (const BranchJson& when : paths) {
     std::vector<std::string> written;
     for (std::size_t n = 1 + below(4); n > 0; --n) {
       const std::string target = tensor();
-      PlanJson reads = PlanJson::array();
+      BranchJson reads = BranchJson::array();
       if (!written.empty() && below(2) == 0) reads.push_back(written[below(written.size())]);
       if (!reads.empty() && reads[0] == target) reads.clear();
       add(when, reads, {target});
       written.push_back(target);
     }
-    add(when, {written.front()}, when.empty() ? PlanJson::array() : PlanJson({"merged"}));
+    add(when, {written.front()}, when.empty() ? BranchJson::array() : BranchJson({"merged"}));
   }
   if (below(2) == 0) add({}, {"merged"}, {tensor()});
   return graph;
@@ -97,15 +98,16 @@ TEST(BranchSplit, APathIsNamedByItsConditions) {
 }
 
 TEST(BranchSplit, NamesThatAreTakenAreNotTakenAgain) {
-  PlanJson graph = PlanJson::parse(R"({"memverify": 1, "conditions": ["c"], "pools": [{"id": "p"}],
+  BranchJson graph =
+      BranchJson::parse(R"({"memverify": 1, "conditions": ["c"], "pools": [{"id": "p"}],
     "queues": [{"id": "q"}], "tensors": [{"id": "x", "bytes": 1}, {"id": "x@!c", "bytes": 1}],
     "ops": [{"id": "a", "queue": "q", "writes": ["x"], "when": {"c": true}},
             {"id": "b", "queue": "q", "writes": ["x", "x@!c"], "when": {"c": false}}]})");
   const SplitGraph split = split_branches(graph, true);
   ASSERT_EQ(split.splits.size(), 1U);
   EXPECT_EQ(split.splits[0].own, "x@!c'");
-  EXPECT_EQ(split.graph["ops"][1]["writes"], PlanJson({"x@!c'", "x@!c"}));
+  EXPECT_EQ(split.graph["ops"][1]["writes"], BranchJson({"x@!c'", "x@!c"}));
 }
 
 }  // namespace
-}  // namespace memverify::testing
+}  // namespace memverify
