@@ -10,7 +10,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMostTimedCommands = 4000;  ///< A timed run costs their square at worst.
+constexpr std::size_t kMostTimedCommands = 2000;  ///< A timed run costs their square at worst.
 
 /// Ops of these queues may overlap each other, so that only the longest counts.
 bool may_overlap(QueueOrder order) {
