@@ -8,6 +8,7 @@
 #include "plan/words.h"
 #include "planner/cases.h"
 #include "planner/placed_plan.h"
+#include "planner/size_bound.h"
 
 namespace memverify {
 namespace {
@@ -28,6 +29,11 @@ std::vector<Diagnostic> measure(const Plan& graph, std::vector<Place>& places) {
       place.element_0 += grow;
       place.bytes = std::max(place.bytes + grow, hull.end + place.element_0);
     }
+  }
+  if (!has_many_valuations(graph)) return {};
+  for (Place& place : places) {
+    const std::optional<std::int64_t> most = greatest_bytes(graph, graph.tensors[place.root]);
+    if (most) place.bytes = std::max(place.bytes, *most);
   }
   return {};
 }

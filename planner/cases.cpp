@@ -55,13 +55,11 @@ bool conditions_may_change(const Plan& plan) {
 
 class CaseVisitor {
  public:
-  CaseVisitor(const Plan& plan, const std::function<void(const Program&)>& visit)
-      : plan_(plan), visit_(visit) {}
+  CaseVisitor(const Plan& plan, const std::function<void(const Program&)>& visit, bool few_values)
+      : plan_(plan), visit_(visit), few_values_(few_values) {}
 
   std::string run() {
-    const SymbolCases symbols(plan_);
-    const std::optional<std::uint64_t> count = symbols.count();
-    if (!count || *count > kMostValuations) gap_ = "the symbols have too many values";
+    if (!few_values_ && has_many_valuations(plan_)) gap_ = "the symbols have too many values";
     for (const Valuation& valuation : size_valuations(plan_)) {
       const Result<Layout> layout = Layout::make(plan_, valuation);
       if (!layout.ok()) return layout.errors().front().message;
@@ -95,22 +93,28 @@ class CaseVisitor {
 
   const Plan& plan_;
   const std::function<void(const Program&)>& visit_;
+  const bool few_values_;
   std::uint64_t instances_ = 0;
   std::string gap_;
 };
 
 }  // namespace
 
-std::string for_each_case(const Plan& plan, const std::function<void(const Program&)>& visit) {
-  return CaseVisitor(plan, visit).run();
+std::string for_each_case(const Plan& plan, const std::function<void(const Program&)>& visit,
+                          bool few_values) {
+  return CaseVisitor(plan, visit, few_values).run();
+}
+
+bool has_many_valuations(const Plan& plan) {
+  const std::optional<std::uint64_t> count = SymbolCases(plan).count();
+  return !count || *count > kMostValuations;
 }
 
 std::vector<Valuation> size_valuations(const Plan& plan) {
   const SymbolCases symbols(plan);
-  const std::optional<std::uint64_t> count = symbols.count();
-  if (!count || *count > kMostValuations) return symbols.corners();
+  if (has_many_valuations(plan)) return symbols.corners();
   std::vector<Valuation> all;
-  for (std::uint64_t k = 0; k < *count; ++k) all.push_back(symbols.at(k));
+  for (std::uint64_t k = 0; k < *symbols.count(); ++k) all.push_back(symbols.at(k));
   return all;
 }
 

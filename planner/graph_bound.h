@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "planner/apart.h"
 #include "planner/graph_clashes.h"
+#include "planner/live_set.h"
+#include "planner/lower_bound.h"
 #include "planner/problem.h"
 
 namespace memverify {
@@ -23,9 +26,29 @@ struct PoolBound {
   std::int64_t live_set_at_most = 0;  ///< In no run are more alive; equal: that is the largest.
 };
 
-/// By pool. `pool_of`: by buffer. The greatest over all cases; each antichain is checked. The plan
-/// must be safe; all bounds are 0 when not every case could be looked at.
-std::vector<PoolBound> pool_bounds(const ApartPlan& apart, const GraphClashes& clashes,
-                                   const std::vector<PoolId>& pool_of);
+/// Finds the lower bound of each pool for one choice of pools, case by case.
+class PoolBounder {
+ public:
+  /// `pool_of`: by buffer. The plan must be safe.
+  PoolBounder(const ApartPlan& apart, std::vector<PoolId> pool_of);
+  void look(const GraphCase& at);
+  /// By pool: the greatest over the cases that were looked at; each antichain is checked. All 0
+  /// when `clashes` has a gap.
+  std::vector<PoolBound> bounds(const GraphClashes& clashes) &&;
+
+ private:
+  PoolId pool_of(BufferIndex b, std::span<const BufferMap::Fixed> fixed) const;
+  SharingPairs sharing_pairs(const GraphCase& at) const;
+
+  const ApartPlan& apart_;
+  std::vector<PoolId> pool_of_;
+  std::vector<TensorId> roots_;
+  bool clobbers_ = false;      ///< Some op clobbers bytes of a pool.
+  LiveSetWork work_ = 50'000;  ///< Two cuts of 25,000 instances, or the like.
+  std::vector<PoolBound> result_;
+};
+
+/// The same for all cases, which are walked again.
+std::vector<PoolBound> pool_bounds(const ApartPlan& apart, std::vector<PoolId> pool_of);
 
 }  // namespace memverify

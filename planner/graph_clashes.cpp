@@ -7,6 +7,7 @@
 #include "planner/cases.h"
 #include "planner/clashes.h"
 #include "planner/handoff.h"
+#include "planner/whole_values.h"
 
 namespace memverify {
 namespace {
@@ -38,30 +39,19 @@ bool has_fixed_places(const ApartPlan& apart) {
                              [](const Access& access) { return access.tensor == kNone<TensorId>; });
 }
 
-std::vector<std::uint8_t> permanent_buffers(const ApartPlan& apart) {
-  const Plan& plan = apart.plan;
-  std::vector<std::uint8_t> kept(plan.tensors.size(), 0);
-  for (const TensorId tensor : plan.inputs) kept[index(tensor)] = 1;
-  for (const TensorId tensor : plan.donated) kept[index(tensor)] = 0;
-  for (const TensorId tensor : plan.constants) kept[index(tensor)] = 1;
-  std::vector<std::uint8_t> result(apart.buffers.size(), 0);
-  if (has_fixed_places(apart)) return result;
-  for (BufferIndex b = 0; b < apart.buffers.size(); ++b) {
-    result[b] = kept[index(apart.buffers[b].root)];
-  }
-  return result;
-}
-
 class ClashCollector {
  public:
-  explicit ClashCollector(const ApartPlan& apart) : apart_(apart), map_(map_buffers(apart)) {
+  ClashCollector(const ApartPlan& apart, const CaseVisit& visit)
+      : apart_(apart), visit_(visit), map_(map_buffers(apart)) {
     result_.permanent = permanent_buffers(apart);
     for (const GraphBuffer& buffer : apart.buffers) roots_.push_back(buffer.root);
     result_.live_ranges.resize(apart.buffers.size());
   }
 
   GraphClashes run() {
-    std::string gap = for_each_case(apart_.plan, [&](const Program& program) { look(program); });
+    result_.whole = has_many_valuations(apart_.plan) && whole_values_apply(apart_);
+    std::string gap = for_each_case(
+        apart_.plan, [&](const Program& program) { look(program); }, result_.whole);
     if (result_.gap.empty()) result_.gap = std::move(gap);
     keep_inputs_apart();
     sort_unique(result_.clashes);
@@ -140,10 +130,18 @@ class ClashCollector {
     }
     if (!result_.gap.empty()) return;
     const LiveValues live = live_values(program, run, order, *footprints, map_, result_.permanent);
-    for_each_clash(live, order, run, [&](std::uint32_t a, std::uint32_t b) {
-      add(program, order, live, live.values[a], live.values[b]);
+    std::optional<LiveValues> whole;
+    if (result_.whole) {
+      whole = whole_values(apart_, program, run, order, result_.permanent);
+      if (!whole) result_.gap = "an op may touch anything, and the symbols have too many values";
+    }
+    if (!result_.gap.empty()) return;
+    const LiveValues& all = whole ? *whole : live;
+    for_each_clash(all, order, run, [&](std::uint32_t a, std::uint32_t b) {
+      add(program, order, all, all.values[a], all.values[b]);
     });
-    for (const LiveValue& value : live.values) note_range(program, run, live, value);
+    for (const LiveValue& value : all.values) note_range(program, run, all, value);
+    if (visit_) visit_({program, run, order, live, map_.fixed()});
   }
 
   void add(const Program& program, const Order& order, const LiveValues& live, const LiveValue& a,
@@ -153,7 +151,8 @@ class ClashCollector {
     if (a.buffer >= movable && b.buffer >= movable) return;
     const Clash clash = a.buffer < b.buffer ? Clash{a.buffer, b.buffer, a.bytes, b.bytes}
                                             : Clash{b.buffer, a.buffer, b.bytes, a.bytes};
-    if (const auto chance = in_place_chance(program, order, live, a, b, roots_)) {
+    const auto chance = in_place_chance(program, order, live, a, b, roots_);
+    if (chance && (!result_.whole || pairs_are_alike(program, live, a, b))) {
       if (!chance->any) {
         result_.handoffs.push_back({clash, a.buffer < b.buffer ? chance->delta : -chance->delta});
       }
@@ -163,6 +162,18 @@ class ClashCollector {
     if (result_.clashes.size() < 2 * sorted_ + kUnsortedClashes) return;
     sort_unique(result_.clashes);
     sorted_ = result_.clashes.size();
+  }
+
+  /// What the op says of the two buffers, it says of whole tensors that are alike for all symbols.
+  bool pairs_are_alike(const Program& program, const LiveValues& live, const LiveValue& a,
+                       const LiveValue& b) const {
+    const Plan& plan = apart_.plan;
+    const Op& op = program.op(live.firsts(b).front());
+    return std::ranges::all_of(plan.in_place_of(op), [&](const InPlace& pair) {
+      const bool is_theirs = plan.tensors[pair.read].root == roots_[a.buffer] &&
+                             plan.tensors[pair.written].root == roots_[b.buffer];
+      return !is_theirs || surely_alike(plan, pair.read, pair.written);
+    });
   }
 
   void note_range(const Program& program, const Walk& run, const LiveValues& live,
@@ -183,6 +194,7 @@ class ClashCollector {
   }
 
   const ApartPlan& apart_;
+  const CaseVisit& visit_;
   BufferMap map_;
   std::vector<TensorId> roots_;
   std::size_t sorted_ = 0;
@@ -191,7 +203,23 @@ class ClashCollector {
 
 }  // namespace
 
-GraphClashes find_graph_clashes(const ApartPlan& apart) { return ClashCollector(apart).run(); }
+std::vector<std::uint8_t> permanent_buffers(const ApartPlan& apart) {
+  const Plan& plan = apart.plan;
+  std::vector<std::uint8_t> kept(plan.tensors.size(), 0);
+  for (const TensorId tensor : plan.inputs) kept[index(tensor)] = 1;
+  for (const TensorId tensor : plan.donated) kept[index(tensor)] = 0;
+  for (const TensorId tensor : plan.constants) kept[index(tensor)] = 1;
+  std::vector<std::uint8_t> result(apart.buffers.size(), 0);
+  if (has_fixed_places(apart)) return result;
+  for (BufferIndex b = 0; b < apart.buffers.size(); ++b) {
+    result[b] = kept[index(apart.buffers[b].root)];
+  }
+  return result;
+}
+
+GraphClashes find_graph_clashes(const ApartPlan& apart, const CaseVisit& visit) {
+  return ClashCollector(apart, visit).run();
+}
 
 BufferMap map_buffers(const ApartPlan& apart) {
   BufferMap map(apart.scratch);

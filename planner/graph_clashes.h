@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,11 +29,26 @@ struct GraphClashes {
   /// that is not donated). Clashes with everything, which is not listed. None where there are fixed
   /// places.
   std::vector<std::uint8_t> permanent;
+  bool whole = false;  ///< Of whole tensors, as their symbols have many values: some are needless.
   std::string gap;  ///< Not empty: why not every case was looked at; the clashes then say nothing.
 };
 
-/// Over all symbol values, conditions and iterations. The plan must be safe.
-GraphClashes find_graph_clashes(const ApartPlan& apart);
+/// What is known of one case of a graph: values of its symbols and conditions.
+struct GraphCase {
+  const Program& program;
+  const Walk& run;
+  const Order& order;
+  const LiveValues& live;
+  std::span<const BufferMap::Fixed> fixed;  ///< Those met so far.
+};
+using CaseVisit = std::function<void(const GraphCase&)>;
+
+/// Over all symbol values, conditions and iterations. The plan must be safe. `visit`, if given,
+/// sees each case that is looked at, so that nobody needs to walk it again.
+GraphClashes find_graph_clashes(const ApartPlan& apart, const CaseVisit& visit = {});
+
+/// `GraphClashes::permanent` alone.
+std::vector<std::uint8_t> permanent_buffers(const ApartPlan& apart);
 
 /// The buffers of `apart` as a map from addresses.
 BufferMap map_buffers(const ApartPlan& apart);

@@ -1,16 +1,22 @@
 #include "planner/plan_graph.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <utility>
 
-#include "plan/layout.h"
-#include "plan/words.h"
-#include "planner/cases.h"
+#include "planner/graph_clashes.h"
 #include "planner/in_place.h"
 #include "planner/placed_plan.h"
+#include "planner/pool_limits.h"
+#include "planner/pool_problem.h"
 
 namespace memverify {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr BufferIndex kNoBuffer = 0xFFFFFFFFU;
 
 std::int64_t align_to(std::int64_t value, std::int64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -18,59 +24,31 @@ std::int64_t align_to(std::int64_t value, std::int64_t alignment) {
 
 class GraphPlanner {
  public:
-  GraphPlanner(const Plan& graph, const ApartPlan& apart, const GraphClashes& clashes,
-               const PlanGraphOptions& options)
-      : graph_(graph),
-        apart_(apart),
-        clashes_(options.wrong_clashes != nullptr ? options.wrong_clashes(apart, clashes)
-                                                  : clashes),
-        options_(options) {}
+  GraphPlanner(const Plan& graph, const ApartPlan& apart, const PlanGraphOptions& options)
+      : graph_(graph), apart_(apart), options_(options) {}
 
   PlannedGraph run() {
-    family_alignments();
-    capacities();
+    limits_ = pool_limits(graph_, apart_);
+    for (const PoolId pool : ids(graph_.pools)) restrict_capacity(pool);
     choose_pools();
-    bounds_ = pool_bounds(apart_, clashes_, pool_of_);
-    for (const PoolId pool : ids(graph_.pools)) outcomes_.push_back(place_pool(pool));
-    if (spill()) bounds_ = pool_bounds(apart_, clashes_, pool_of_);
+    PoolBounder bounder(apart_, pool_of_);
+    clashes_ = find_graph_clashes(apart_, [&](const GraphCase& at) { bounder.look(at); });
+    bounds_ = std::move(bounder).bounds(clashes_);
+    if (options_.wrong_clashes != nullptr) clashes_ = options_.wrong_clashes(apart_, clashes_);
+    for (const PoolId pool : ids(graph_.pools)) {
+      outcomes_.push_back(place_pool(pool, graph_.pools.size() - index(pool)));
+    }
+    if (spill()) bounds_ = pool_bounds(apart_, pool_of_);
     return result();
   }
 
  private:
-  /// What the views of a root ask of its address.
-  void family_alignments() {
-    alignment_.resize(graph_.tensors.size(), 1);
-    for (const TensorId id : ids(graph_.tensors)) {
-      const std::int64_t own = graph_.tensors[id].alignment;
-      std::int64_t& all = alignment_[index(graph_.tensors[id].root)];
-      if (own > 0) all = std::lcm(all, own);
-    }
-  }
-
-  /// The least capacities and the highest ends of storages over all symbol values.
-  void capacities() {
-    fixed_end_.assign(graph_.pools.size(), 0);
-    capacity_.assign(graph_.pools.size(), options_.capacity);
-    for (const Valuation& valuation : size_valuations(graph_)) {
-      const Result<Layout> layout = Layout::make(apart_.plan, valuation);
-      if (layout.ok()) note_pools(layout.value());
-    }
-  }
-
-  void note_pools(const Layout& layout) {
-    for (const PoolId pool : ids(graph_.pools)) {
-      const std::optional<Expr>& bytes = graph_.pools[pool].bytes;
-      std::optional<std::int64_t>& capacity = capacity_[index(pool)];
-      if (!bytes || options_.capacity) continue;
-      capacity = std::min(capacity.value_or(layout.value(*bytes)), layout.value(*bytes));
-    }
-    for (const StorageId storage : ids(graph_.storages)) {
-      const auto slots = static_cast<std::int64_t>(graph_.storages[storage].slots.size());
-      std::int64_t& end = fixed_end_[index(graph_.storages[storage].pool)];
-      for (std::int64_t slot = 0; slot < slots; ++slot) {
-        end = std::max(end, layout.slot_address(storage, slot) + layout.storage(storage).bytes);
-      }
-    }
+  void restrict_capacity(PoolId pool) {
+    std::optional<std::int64_t>& capacity = limits_.capacity[index(pool)];
+    if (options_.capacity) capacity = options_.capacity;
+    if (index(pool) >= options_.available.size() || !options_.available[index(pool)]) return;
+    const std::int64_t available = *options_.available[index(pool)];
+    capacity = std::min(capacity.value_or(available), available);
   }
 
   std::vector<PoolId> pools_for(TensorId root) const {
@@ -90,96 +68,33 @@ class GraphPlanner {
   }
 
   std::int64_t alignment_of(BufferIndex b) const {
-    return std::lcm(alignment_[index(apart_.buffers[b].root)], graph_.pools[pool_of_[b]].alignment);
+    return std::lcm(limits_.alignment[index(apart_.buffers[b].root)],
+                    graph_.pools[pool_of_[b]].alignment);
   }
-
-  /// A problem for one pool, and which of its buffers each of ours is.
-  struct PoolProblem {
-    Problem problem;
-    std::vector<BufferIndex> place_in;  ///< By group.
-  };
-  static constexpr BufferIndex kElsewhere = 0xFFFFFFFFU;
 
   bool in_problem(BufferIndex b, PoolId pool) const {
     return pool_of_[b] == pool && clashes_.permanent[b] == 0;
   }
 
-  PoolProblem make_problem(PoolId pool, const Groups& groups) const {
-    PoolProblem made;
-    made.place_in.assign(apart_.buffers.size() + clashes_.fixed.size(), kElsewhere);
-    std::vector<Buffer>& buffers = made.problem.buffers;
+  bool can_spill() const {
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
-      if (!in_problem(b, pool)) continue;
-      const BufferIndex group = groups.group_of[b];
-      BufferIndex& at = made.place_in[group];
-      if (at == kElsewhere) {
-        at = static_cast<BufferIndex>(buffers.size());
-        buffers.push_back({.name = std::string(graph_.tensors[apart_.buffers[b].root].name)});
-        made.problem.live_ranges.push_back(clashes_.live_ranges[b]);
-      }
-      Buffer& buffer = buffers[at];
-      buffer.bytes = std::max(buffer.bytes, groups.offset_in[b] + apart_.buffers[b].bytes);
-      buffer.alignment = std::lcm(buffer.alignment, alignment_of(b));
-      LiveRange& range = made.problem.live_ranges[at];
-      range.begin = std::min(range.begin, clashes_.live_ranges[b].begin);
-      range.end = std::max(range.end, clashes_.live_ranges[b].end);
+      if (next_pool(b) != kNone<PoolId>) return true;
     }
-    add_fixed(pool, made);
-    add_clashes(groups, made);
-    return made;
+    return false;
   }
 
-  void add_fixed(PoolId pool, PoolProblem& made) const {
-    for (std::size_t k = 0; k < clashes_.fixed.size(); ++k) {
-      const BufferMap::Fixed& fixed = clashes_.fixed[k];
-      if (fixed.pool != pool) continue;
-      made.place_in[apart_.buffers.size() + k] =
-          static_cast<BufferIndex>(made.problem.buffers.size());
-      made.problem.buffers.push_back(
-          {.bytes = fixed.bytes.end - fixed.bytes.begin, .offset = fixed.bytes.begin});
-      made.problem.live_ranges.push_back({0, 1});
-    }
+  /// What is left of the time, for the first of `parts` equal parts of the work.
+  StrategyOptions share(std::size_t parts) const {
+    StrategyOptions options = options_.strategy;
+    const std::chrono::duration<double> gone = Clock::now() - begin_;
+    options.max_seconds =
+        std::max(options.max_seconds - gone.count(), 0.0) / static_cast<double>(parts);
+    return options;
   }
 
-  void add_clashes(const Groups& groups, PoolProblem& made) const {
-    std::vector<Clash>& out = made.problem.clashes;
-    const std::size_t movable = apart_.buffers.size();
-    const auto add = [&](const Clash& clash) {
-      const auto group = [&](BufferIndex b) { return b < movable ? groups.group_of[b] : b; };
-      const auto shifted = [&](BufferIndex b, ByteRange range) {
-        const std::int64_t by = b < movable ? groups.offset_in[b] : 0;
-        return ByteRange{range.begin + by, range.end + by};
-      };
-      const BufferIndex first = made.place_in[group(clash.first)];
-      const BufferIndex second = made.place_in[group(clash.second)];
-      if (first == kElsewhere || second == kElsewhere || first == second) return;
-      const ByteRange of_first = shifted(clash.first, clash.of_first);
-      const ByteRange of_second = shifted(clash.second, clash.of_second);
-      out.push_back(first < second ? Clash{first, second, of_first, of_second}
-                                   : Clash{second, first, of_second, of_first});
-    };
-    if (!clashes_.gap.empty()) {
-      all_clash(made.problem);
-      return;
-    }
-    for (const Clash& clash : clashes_.clashes) add(clash);
-    for (const Handoff& handoff : clashes_.handoffs) add(handoff.clash);
-    std::ranges::sort(out, {}, [](const Clash& c) { return std::pair(c.first, c.second); });
-  }
-
-  static void all_clash(Problem& problem) {
-    const auto count = static_cast<BufferIndex>(problem.buffers.size());
-    for (BufferIndex a = 0; a < count; ++a) {
-      for (BufferIndex b = a + 1; b < count; ++b) {
-        const ByteRange of_a{0, problem.buffers[a].bytes};
-        const ByteRange of_b{0, problem.buffers[b].bytes};
-        if (!of_a.empty() && !of_b.empty()) problem.clashes.push_back({a, b, of_a, of_b});
-      }
-    }
-  }
-
-  PoolOutcome place_pool(PoolId pool) {
-    PoolOutcome outcome{.pool = pool, .capacity = capacity_[index(pool)]};
+  /// Takes the first of `parts` equal parts of the time that is left.
+  PoolOutcome place_pool(PoolId pool, std::size_t parts) {
+    PoolOutcome outcome{.pool = pool, .capacity = limits_.capacity[index(pool)]};
     std::int64_t kept = 0;
     std::int64_t permanent = 0;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
@@ -191,10 +106,10 @@ class GraphPlanner {
     }
     std::optional<std::int64_t> room = outcome.capacity;
     if (room) room = std::max<std::int64_t>(*room - kept, 0);
-    place_best(pool, room, std::max<std::int64_t>(bounds_[index(pool)].bytes - permanent, 0),
-               outcome);
+    const std::int64_t bound = std::max<std::int64_t>(bounds_[index(pool)].bytes - permanent, 0);
+    place_best(pool, room, bound, can_spill() ? parts + 1 : parts, outcome);
     stack_permanent(pool);
-    outcome.peak = fixed_end_[index(pool)];
+    outcome.peak = limits_.fixed_end[index(pool)];
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool || apart_.buffers[b].bytes == 0) continue;
       outcome.peak = std::max(outcome.peak, offset_of_[b] + apart_.buffers[b].bytes);
@@ -204,36 +119,38 @@ class GraphPlanner {
 
   /// With the in-place pairs together, or all apart, whichever needs less.
   void place_best(PoolId pool, std::optional<std::int64_t> room, std::int64_t bound,
-                  PoolOutcome& outcome) {
+                  std::size_t parts, PoolOutcome& outcome) {
     std::vector<std::int64_t> bytes;
     std::vector<std::int64_t> alignments;
-    bool pairs = false;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       bytes.push_back(apart_.buffers[b].bytes);
       alignments.push_back(in_problem(b, pool) ? alignment_of(b) : 0);
     }
-    for (const Handoff& handoff : clashes_.handoffs) {
-      pairs =
-          pairs || (alignments[handoff.clash.first] != 0 && alignments[handoff.clash.second] != 0);
-    }
+    const bool pairs = std::ranges::any_of(clashes_.handoffs, [&](const Handoff& handoff) {
+      const auto [first, second, of_first, of_second] = handoff.clash;
+      return first < bytes.size() && second < bytes.size() && alignments[first] != 0 &&
+             alignments[second] != 0;
+    });
     std::int64_t best = -1;
     for (const bool together : {true, false}) {
       if (together && (!pairs || !clashes_.gap.empty())) continue;
       const Groups groups =
           together ? in_place_groups(clashes_, bytes, alignments) : no_groups(bytes.size());
-      PoolProblem made = make_problem(pool, groups);
+      PoolProblem made = pool_problem(apart_, clashes_, pool, groups, alignments);
       made.problem.capacity = room;
       made.problem.lower_bound = bound;
       if (made.problem.buffers.empty()) continue;
-      const Placement placement = options_.place(made.problem, options_.strategy);
+      const Placement placement = options_.place(made.problem, share(together ? 2 * parts : parts));
       if (best >= 0 && placement.peak >= best) continue;
       best = placement.peak;
-      outcome.is_optimal = placement.is_optimal && !pairs;
+      const bool exact = !pairs && clashes_.gap.empty() && !clashes_.whole;
+      outcome.is_optimal = placement.is_optimal && exact;
       outcome.allocator = placement.allocator;
       for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
         if (!in_problem(b, pool)) continue;
         offset_of_[b] = placement.offsets[made.place_in[groups.group_of[b]]] + groups.offset_in[b];
       }
+      if (best <= bound) return;
     }
   }
 
@@ -278,7 +195,7 @@ class GraphPlanner {
       for (const PoolId pool : ids(graph_.pools)) {
         if (changed[index(pool)] == 0) continue;
         bounds_[index(pool)] = {};
-        outcomes_[index(pool)] = place_pool(pool);
+        outcomes_[index(pool)] = place_pool(pool, 2);
       }
     }
     return spilled;
@@ -287,16 +204,16 @@ class GraphPlanner {
   /// Moves the tensor that frees enough with the least, or the largest one, to the pool that comes
   /// next in its list. Returns that pool.
   PoolId move_one(PoolId pool, std::int64_t excess) {
-    BufferIndex best = kElsewhere;
+    BufferIndex best = kNoBuffer;
     const auto bytes = [&](BufferIndex b) { return apart_.buffers[b].bytes; };
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool || next_pool(b) == kNone<PoolId> || bytes(b) == 0) continue;
-      const bool better = best == kElsewhere ||
+      const bool better = best == kNoBuffer ||
                           (bytes(b) >= excess ? bytes(best) < excess || bytes(b) < bytes(best)
                                               : bytes(best) < excess && bytes(b) > bytes(best));
       if (better) best = b;
     }
-    if (best == kElsewhere) return kNone<PoolId>;
+    if (best == kNoBuffer) return kNone<PoolId>;
     const PoolId to = next_pool(best);
     const TensorId root = apart_.buffers[best].root;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
@@ -312,13 +229,13 @@ class GraphPlanner {
   }
 
   void find_at_peak(PoolOutcome& outcome) const {
-    BufferIndex top = kElsewhere;
+    BufferIndex top = kNoBuffer;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       const bool at_top = pool_of_[b] == outcome.pool && apart_.buffers[b].bytes > 0 &&
                           offset_of_[b] + apart_.buffers[b].bytes == outcome.peak;
       if (at_top) top = b;
     }
-    if (top == kElsewhere) return;
+    if (top == kNoBuffer) return;
     outcome.at_peak.push_back(top);
     std::vector<std::uint8_t> meets(apart_.buffers.size() + clashes_.fixed.size(), 0);
     for (const Clash& clash : clashes_.clashes) {
@@ -359,22 +276,21 @@ class GraphPlanner {
 
   const Plan& graph_;
   const ApartPlan& apart_;
-  const GraphClashes clashes_;
   const PlanGraphOptions& options_;
-  std::vector<std::int64_t> alignment_;                ///< By root.
-  std::vector<std::optional<std::int64_t>> capacity_;  ///< By pool.
-  std::vector<std::int64_t> fixed_end_;                ///< By pool: of the storages it has.
-  std::vector<PoolId> pool_of_;                        ///< By buffer.
-  std::vector<std::int64_t> offset_of_;                ///< By buffer.
-  std::vector<PoolBound> bounds_;                      ///< By pool.
-  std::vector<PoolOutcome> outcomes_;                  ///< By pool.
+  const Clock::time_point begin_ = Clock::now();
+  PoolLimits limits_;
+  GraphClashes clashes_;
+  std::vector<PoolId> pool_of_;          ///< By buffer.
+  std::vector<std::int64_t> offset_of_;  ///< By buffer.
+  std::vector<PoolBound> bounds_;        ///< By pool.
+  std::vector<PoolOutcome> outcomes_;    ///< By pool.
 };
 
 }  // namespace
 
-PlannedGraph plan_graph(const Plan& graph, const ApartPlan& apart, const GraphClashes& clashes,
+PlannedGraph plan_graph(const Plan& graph, const ApartPlan& apart,
                         const PlanGraphOptions& options) {
-  return GraphPlanner(graph, apart, clashes, options).run();
+  return GraphPlanner(graph, apart, options).run();
 }
 
 }  // namespace memverify

@@ -15,12 +15,13 @@ namespace memverify {
 
 struct PlanGraphOptions {
   PlaceFunction place = nullptr;
-  ClashesFunction wrong_clashes =
-      nullptr;  ///< Of an unsafe strategy: decides instead of `clashes`.
-  StrategyOptions strategy;
-  std::optional<std::int64_t> slots;     ///< For tensors that ask for more than one.
-  std::vector<PoolId> pools;             ///< For tensors that name none; empty: all, in order.
-  std::optional<std::int64_t> capacity;  ///< Of every pool, instead of its own.
+  ClashesFunction wrong_clashes = nullptr;  ///< Of an unsafe strategy: decides in place of clashes.
+  StrategyOptions strategy;                 ///< Its seconds are those of the whole plan.
+  std::optional<std::int64_t> slots;        ///< For tensors that ask for more than one.
+  std::vector<PoolId> pools;                ///< For tensors that name none; empty: all, in order.
+  std::optional<std::int64_t> capacity;     ///< Of every pool, instead of its own.
+  /// By pool: no more than that, whatever its capacity; may be shorter than the pools.
+  std::vector<std::optional<std::int64_t>> available;
 };
 
 /// What became of one pool.
@@ -50,10 +51,9 @@ struct PlannedGraph {
   }
 };
 
-/// Places every unplaced tensor of `graph`. `apart` is the graph with the tensors apart, and safe;
-/// `clashes` says which must not meet. A plan that does not fit its pools is returned as it is.
-/// The graph has a pool.
-PlannedGraph plan_graph(const Plan& graph, const ApartPlan& apart, const GraphClashes& clashes,
-                        const PlanGraphOptions& options);
+/// Places every unplaced tensor of `graph`. `apart` is the graph with the tensors apart, and safe.
+/// A plan that does not fit its pools is returned as it is. The graph has a pool.
+/// `options.strategy.max_seconds` is for all placements together.
+PlannedGraph plan_graph(const Plan& graph, const ApartPlan& apart, const PlanGraphOptions& options);
 
 }  // namespace memverify

@@ -137,9 +137,12 @@ std::string allocator_text(const AllocatorCounts& counts) {
 std::string plan_text(const PlanReport& report) {
   std::string out;
   for (const PoolOutcome& outcome : report.planned->pools) out += pool_text(report, outcome);
+  if (report.branches != nullptr) out += branches_text(*report.graph, *report.branches);
+  if (report.slots != nullptr) out += slot_gain_text(*report.graph, *report.slots);
   if (!report.planned->gap.empty()) {
     out += "note: no two tensors share bytes: " + report.planned->gap + "\n";
   }
+  if (!report.note.empty()) out += "note: " + report.note + "\n";
   out += "memverify: " + counted(count_roots(*report.planned), "tensor") + " placed by " +
          std::string(report.strategy);
   if (!report.verdict.empty()) out += ", " + std::string(report.verdict);
@@ -152,8 +155,10 @@ std::string plan_json(const PlanReport& report) {
   json.field("memverify", std::int64_t{1});
   json.field("plan", report.graph->name);
   json.field("strategy", report.strategy);
-  json.field("verdict", report.verdict);
+  if (!report.verdict.empty()) json.field("verdict", report.verdict);
+  json.flag("fits", report.planned->fits());
   json.field("tensors", count_roots(*report.planned));
+  if (!report.note.empty()) json.field("note", std::string_view(report.note));
   if (!report.planned->gap.empty()) json.field("gap", std::string_view(report.planned->gap));
   json.key("pools");
   json.open_lines();
@@ -163,6 +168,7 @@ std::string plan_json(const PlanReport& report) {
     json.field("pool", report.graph->pools[outcome.pool].name);
     json.field("peak_bytes", outcome.peak);
     if (outcome.capacity) json.field("capacity", *outcome.capacity);
+    if (!outcome.fits()) json.field("missing_bytes", outcome.peak - *outcome.capacity);
     if (outcome.bound.bytes > 0) {
       json.field("bound", outcome.bound.bytes);
       json.field("largest_live_set", outcome.bound.largest_live_set);
@@ -190,6 +196,9 @@ std::string plan_json(const PlanReport& report) {
     json.close('}');
   }
   json.close_lines();
+  if (report.branches != nullptr) add_branches(json, *report.graph, *report.branches);
+  if (report.slots != nullptr) add_slot_gain(json, *report.graph, *report.slots);
+  if (report.advice != nullptr) add_advice(json, *report.graph, *report.advice);
   json.close('}');
   return json.take() + "\n";
 }
@@ -214,6 +223,7 @@ std::string too_small_text(const PlanReport& report, const Style& style) {
       }
     }
   }
+  if (report.advice != nullptr) out += advice_text(*report.graph, *report.advice);
   return out;
 }
 

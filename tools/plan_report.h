@@ -6,6 +6,9 @@
 
 #include "planner/plan_graph.h"
 #include "tools/console.h"
+#include "tools/plan_advice.h"
+#include "tools/plan_branches.h"
+#include "tools/slot_gain.h"
 
 namespace memverify {
 
@@ -14,6 +17,10 @@ struct PlanReport {
   std::string_view verdict;  ///< Of the plan as it is written; "" when it was not asked for.
   const Plan* graph = nullptr;
   const PlannedGraph* planned = nullptr;
+  const SlotGain* slots = nullptr;
+  const BranchPrices* branches = nullptr;
+  const AdviceFound* advice = nullptr;  ///< For one that does not fit.
+  std::string note;                     ///< What was done otherwise than asked for; may be empty.
 };
 
 /// Pools, the tensors at the peak of each, then one line on the whole.

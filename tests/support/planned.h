@@ -49,7 +49,7 @@ inline PlanGraphOptions by(const Strategy& strategy) {
 inline PlanGraphOptions by(std::string_view strategy) { return by(*find_strategy(strategy)); }
 
 inline PlannedGraph planned_by(const SafeGraph& safe, const Strategy& strategy) {
-  return plan_graph(safe.graph, safe.apart, safe.clashes, by(strategy));
+  return plan_graph(safe.graph, safe.apart, by(strategy));
 }
 
 }  // namespace memverify::testing

@@ -10,11 +10,14 @@
 
 #include "plan/reader.h"
 #include "planner/apart.h"
+#include "planner/cases.h"
 #include "planner/graph_bound.h"
 #include "planner/graph_clashes.h"
 
 namespace memverify {
 namespace {
+
+constexpr std::size_t kMostRuns = std::size_t{1} << 22;
 
 class Stopwatch {
  public:
@@ -45,11 +48,21 @@ int run(const std::string& file) {
     std::fprintf(stderr, "%s\n", to_string(apart.errors().front()).c_str());
     return 2;
   }
-  const GraphClashes clashes{.permanent =
-                                 std::vector<std::uint8_t>(apart.value().buffers.size(), 0)};
   watch.print("apart");
   const std::vector<PoolId> first(apart.value().buffers.size(), PoolId{0});
-  for (const PoolBound& bound : pool_bounds(apart.value(), clashes, first)) {
+  GraphClashes none;  // The bound alone is measured: clashes are not looked for.
+  none.permanent.resize(first.size());
+  BufferMap map = map_buffers(apart.value());
+  PoolBounder bounder(apart.value(), first);
+  for_each_case(apart.value().plan, [&](const Program& program) {
+    const Walk walked = walk(program);
+    const Order order(program, walked);
+    const auto footprints = Footprints::make(program, kMostRuns);
+    if (!footprints) return;
+    const LiveValues live = live_values(program, walked, order, *footprints, map, none.permanent);
+    bounder.look({program, walked, order, live, map.fixed()});
+  });
+  for (const PoolBound& bound : std::move(bounder).bounds(none)) {
     std::printf("%zu tensors, bound %lld bytes by %zu of them, largest live set %lld bytes\n",
                 first.size(), static_cast<long long>(bound.bytes), bound.members.size(),
                 static_cast<long long>(bound.largest_live_set));

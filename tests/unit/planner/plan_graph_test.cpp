@@ -17,16 +17,14 @@ using testing::PlanJson;
 
 struct Planned {
   ApartPlan apart;
-  GraphClashes clashes;
   PlannedGraph result;
 };
 
 /// nullopt: the graph is not safe wherever its tensors lie.
 std::optional<Planned> planned(const Plan& graph, const PlanGraphOptions& options) {
-  auto safe = testing::safe_graph(graph, options.slots);
-  if (!safe) return std::nullopt;
-  PlannedGraph result = plan_graph(graph, safe->apart, safe->clashes, options);
-  return Planned{std::move(safe->apart), std::move(safe->clashes), std::move(result)};
+  const Result<ApartPlan> apart = place_apart(graph, options.slots);
+  if (!apart.ok() || hb_verdict(apart.value().plan) != Verdict::kSafe) return std::nullopt;
+  return Planned{apart.value(), plan_graph(graph, apart.value(), options)};
 }
 
 std::int64_t peak_of(const PlanJson& json, std::string_view strategy = "by-size") {
