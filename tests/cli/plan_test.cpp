@@ -114,7 +114,7 @@ TEST_F(CliPlan, TheJsonReportSaysWhatTheTextDoes) {
   EXPECT_EQ(pool.at("bound"), 128);
   EXPECT_EQ(pool.at("optimal"), true);
   EXPECT_EQ(pool.at("total_bytes"), 128);
-  EXPECT_EQ(pool.at("largest_live_set"), 64);
+  EXPECT_EQ(pool.at("largest_live_set"), 128);  // In some run both are alive at once.
   std::int64_t sum = 0;
   for (const nlohmann::json& member : pool.at("bound_members")) {
     const nlohmann::json bytes = member.at("bytes");
