@@ -180,8 +180,13 @@ class FootprintMaker {
 
   void list_end() {
     // Their bytes are where the initial values are, accessed as a whole or not.
-    for (TensorId tensor : plan_.inputs) whole_shape(tensor, 0);
-    for (TensorId tensor : plan_.constants) whole_shape(tensor, 0);
+    for (const auto* boundary : {&plan_.inputs, &plan_.constants}) {
+      for (TensorId tensor : *boundary) {
+        for (std::size_t slot = 0; slot < slots_of(tensor); ++slot) {
+          whole_shape(tensor, static_cast<std::int32_t>(slot));
+        }
+      }
+    }
     if (!program_.reaches_end) return;
     const std::int64_t last = std::int64_t{program_.iterations} - 1;
     std::vector<std::uint8_t> is_output(plan_.tensors.size(), 0);

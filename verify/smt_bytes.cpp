@@ -29,8 +29,25 @@ void Bytes::list_events() {
   }
 }
 
-/// Points of the pools that the same accesses cover become one cell.
+/// Where inputs and constants lie, each in every slot.
+std::vector<Region> Bytes::initial_regions() const {
+  const Plan& plan = *program_->listed.plan;
+  std::vector<Region> regions;
+  for (const auto* list : {&plan.inputs, &plan.constants}) {
+    for (const TensorId tensor : *list) {
+      const std::size_t slots = plan.storages[plan.tensors[tensor].storage].slots.size();
+      for (std::size_t slot = 0; slot < slots; ++slot) {
+        regions.push_back(
+            program_->listed.layout->tensor_region(plan, tensor, static_cast<std::int64_t>(slot)));
+      }
+    }
+  }
+  return regions;
+}
+
+/// Points of the pools that the same accesses and initial values cover become one cell.
 void Bytes::cut() {
+  const std::vector<Region> initial = initial_regions();
   std::vector<std::vector<Touch>> at(footprints_->points());
   std::vector<PoolId> pool(footprints_->points(), kNone<PoolId>);
   std::vector<Cmd> touch_all;
@@ -51,6 +68,10 @@ void Bytes::cut() {
     const ByteRange bytes{footprints_->address(p), footprints_->address(p + 1)};
     std::vector<std::uint32_t> key;
     for (const Touch& touch : at[p]) key.push_back(touch.access);
+    for (std::uint32_t k = 0; k < initial.size(); ++k) {
+      if (initial[k].pool() != pool[p]) continue;
+      if (initial[k].overlaps(Region::contiguous(pool[p], bytes.begin, 1))) key.push_back(~k);
+    }
     const auto [entry, fresh] = known.try_emplace(std::move(key), cells_.size());
     Cell* last = fresh ? nullptr : &cells_[entry->second];
     if (last != nullptr) {

@@ -77,6 +77,7 @@ class Bytes {
  private:
   Bytes(const Program& program, Terms& terms) : program_(&program), terms_(&terms) {}
   void list_events();
+  std::vector<Region> initial_regions() const;
   void cut();
   bool has_initial(const Cell& cell, const AccessInstance& reader) const;
   Bool no_alloc_between(const AccessInstance& reader, Cmd from, Cmd to);

@@ -142,7 +142,7 @@ class QuestionMaker {
       if (t.cmd == kEndOfRun || t.cmd == r.cmd || t.cmd == base || !bytes_.writes(t)) continue;
       const Bool seen = terms_.both(done(t.cmd, r), after(t.cmd, base));
       const auto update = wanted.find(t.cmd);
-      if (bytes_.overwrites(t) || update == wanted.end() || !is_update(t, r)) {
+      if (bytes_.overwrites(t) || update == wanted.end()) {
         ways.push_back(seen);
       } else {
         ways.push_back(terms_.no(terms_.iff(seen, update->second)));
@@ -154,10 +154,6 @@ class QuestionMaker {
       if (bytes_.access(t).kind == AccessKind::kClobber) ways.push_back(terms_.truth(true));
     }
     return terms_.any(std::move(ways));
-  }
-
-  bool is_update(const Touch& t, const Touch& r) const {
-    return bytes_.access(t).kind == AccessKind::kAccumulate && bytes_.same_instance(t, r);
   }
 
   /// An input that is also an output: what its own family left is as good.
