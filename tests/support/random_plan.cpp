@@ -46,7 +46,8 @@ class Generator : Sync {
   void boundary() {
     for (std::size_t t = 0; t < tensors_.size(); ++t) {
       const TensorDraft& tensor = tensors_[t];
-      const int chance = tensor.root == static_cast<int>(t) ? 35 : 5;  // Some views are given, too.
+      const std::size_t chance =
+          tensor.root == static_cast<int>(t) ? 35U : 5U;  // Some views are given, too.
       if (!draw_.percent(chance)) continue;
       bool shares = false;
       for (const Address& a : addresses(tensor, true)) shares = shares || owner_.contains(a);
