@@ -43,12 +43,15 @@ class GraphPlanner {
   }
 
  private:
+  std::optional<std::int64_t> available(PoolId pool) const {
+    return index(pool) < options_.available.size() ? options_.available[index(pool)] : std::nullopt;
+  }
+
   void restrict_capacity(PoolId pool) {
     std::optional<std::int64_t>& capacity = limits_.capacity[index(pool)];
-    if (options_.capacity) capacity = options_.capacity;
-    if (index(pool) >= options_.available.size() || !options_.available[index(pool)]) return;
-    const std::int64_t available = *options_.available[index(pool)];
-    capacity = std::min(capacity.value_or(available), available);
+    for (const std::optional<std::int64_t>& limit : {options_.capacity, available(pool)}) {
+      if (limit) capacity = std::min(capacity.value_or(*limit), *limit);
+    }
   }
 
   std::vector<PoolId> pools_for(TensorId root) const {
@@ -265,7 +268,8 @@ class GraphPlanner {
     planned.plan = with_places(graph_, places);
     for (PoolOutcome& outcome : outcomes_) {
       planned.plan.pools[outcome.pool].peak_bytes = outcome.peak;
-      if (outcome.total == 0) continue;
+      const bool is_asked_for = available(outcome.pool).has_value() && !outcome.fits();
+      if (outcome.total == 0 && !is_asked_for) continue;
       outcome.bound = std::move(bounds_[index(outcome.pool)]);
       outcome.is_optimal = outcome.is_optimal || outcome.bound.bytes == outcome.peak;
       find_at_peak(outcome);

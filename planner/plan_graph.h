@@ -19,7 +19,7 @@ struct PlanGraphOptions {
   StrategyOptions strategy;                 ///< Its seconds are those of the whole plan.
   std::optional<std::int64_t> slots;        ///< For tensors that ask for more than one.
   std::vector<PoolId> pools;                ///< For tensors that name none; empty: all, in order.
-  std::optional<std::int64_t> capacity;     ///< Of every pool, instead of its own.
+  std::optional<std::int64_t> capacity;     ///< Of every pool, if less than its own.
   /// By pool: no more than that, whatever its capacity; may be shorter than the pools.
   std::vector<std::optional<std::int64_t>> available;
 };
@@ -39,7 +39,7 @@ struct PoolOutcome {
 
 struct PlannedGraph {
   Plan plan;                         ///< With the tensors placed and `peak_bytes` claimed.
-  std::vector<PoolOutcome> pools;    ///< Those that something was placed in.
+  std::vector<PoolOutcome> pools;    ///< With something placed, or fuller than asked for.
   std::vector<GraphBuffer> buffers;  ///< `address` is in `pool_of`.
   std::vector<PoolId> pool_of;       ///< By buffer.
   std::string gap;                   ///< Not empty: why no two tensors share bytes.

@@ -46,7 +46,9 @@ void add_placing_options(CLI::App& app, PlanOptions& options, std::string& strat
                  "Pools to try, in this order, for tensors that name none (default: all)")
       ->type_name("NAME")
       ->delimiter(',');
-  app.add_option("--capacity", options.capacity, "Bytes of each pool, instead of its own")
+  app.add_option("--capacity", options.capacity,
+                 "Bytes of each pool that is placed in, if less than its own; "
+                 "a search ends with the first placement that fits")
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--available-bytes", options.available,

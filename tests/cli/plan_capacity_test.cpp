@@ -66,6 +66,27 @@ TEST_F(CliPlanCapacity, NamesTheBytesMissingAndTheTensorsAtThePeak) {
   EXPECT_FALSE(is_written());
 }
 
+TEST_F(CliPlanCapacity, NoOptionMakesAPoolLarger) {
+  const Json graph = two_alive({{{"id", "hbm"}, {"bytes", 100}}});
+  const Outcome made = plan(graph, {"-o", "plan.json", "--capacity", "1000"});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_TRUE(contains(made.err, "128 bytes needed, 100 there, 28 missing")) << made.err;
+}
+
+TEST_F(CliPlanCapacity, WhatIsAvailableCountsWhereNothingIsPlacedToo) {
+  Json graph = two_alive({{{"id", "hbm"}}, {{"id", "rom"}}});
+  for (Json& tensor : graph["tensors"]) tensor["pool"] = "hbm";
+  graph["storages"] = {{{"id", "s"}, {"pool", "rom"}, {"offset", 0}, {"bytes", 500}}};
+  graph["tensors"].push_back({{"id", "w"}, {"storage", "s"}, {"bytes", 500}});
+  graph["constants"] = {"w"};
+  EXPECT_EQ(plan(graph, {"-o", "plan.json", "--available-bytes", "rom=500"}).exit_code, 0);
+  const Outcome made = plan(graph, {"-o", "plan.json", "--available-bytes", "rom=499"});
+  EXPECT_EQ(made.exit_code, 1);
+  EXPECT_TRUE(contains(made.err, "500 bytes needed, 499 there, 1 byte missing") ||
+              contains(made.err, "500 bytes needed, 499 there, 1 missing"))
+      << made.err;
+}
+
 TEST_F(CliPlanCapacity, AnotherPoolWithRoomIsAdvisedAndHolds) {
   Json graph = two_alive({{{"id", "fast"}, {"bytes", 64}}, {{"id", "slow"}}});
   for (Json& tensor : graph["tensors"]) tensor["pool"] = "fast";

@@ -119,6 +119,7 @@ void repeat_op(PlanJson& plan, Draw& draw) {
 
 void alter_declarations(PlanJson& plan, Draw& draw) {
   const PlanJson tensor = some_id(plan, "tensors", draw);
+  if (plan["storages"].empty()) return;
   PlanJson& storage = plan["storages"][draw.below(plan["storages"].size())];
   const std::vector<std::string> lists = {"inputs", "constants", "donated", "outputs"};
   switch (draw.below(7)) {
