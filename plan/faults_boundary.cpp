@@ -98,10 +98,11 @@ void find_own_writes(FaultSearch& search, const std::vector<Boundary>& all) {
     add_tensor(search.plan, one.tensor, finding);
     const TensorId written = one.written->tensor;
     if (written != one.tensor) add_tensor(search.plan, written, finding);
-    const Region bytes = search.layout.tensor_region(search.plan, one.tensor, finding.iteration[0]);
+    const std::int64_t instance = finding.iteration[0] - std::int64_t{one.written->distance};
+    const Region bytes = search.layout.tensor_region(search.plan, one.tensor, instance);
     finding.pool = bytes.pool();
-    finding.bytes = bytes.first_overlap(
-        search.layout.access_region(search.plan, *one.written, finding.iteration[0]));
+    finding.bytes =
+        bytes.first_overlap(search.layout.access_region(search.plan, *one.written, instance));
   }
 }
 

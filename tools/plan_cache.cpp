@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -44,9 +45,8 @@ CacheJson to_json(const NamedNumbers& numbers) {
 }
 
 NamedNumbers numbers_of(const CacheJson& json) {
-  NamedNumbers numbers;
-  for (const auto& [name, number] : json.items()) numbers.emplace_back(name, number.get<int64_t>());
-  return numbers;
+  const auto numbers = json.get<std::map<std::string, std::int64_t>>();
+  return {numbers.begin(), numbers.end()};
 }
 
 CacheJson to_json(const std::optional<std::int64_t>& number) {
@@ -93,8 +93,8 @@ CacheEntry entry_of(const CacheJson& json) {
     if (json.at("sum").get<std::string>() != entry_sum(entry)) {
       entry.damage = "its sum is not that of its content";
     }
-  } catch (const CacheJson::exception& error) {
-    entry.damage = error.what();
+  } catch (const CacheJson::exception&) {
+    entry.damage = "a field is missing or of another kind";
   }
   if (!entry.damage.empty()) entry.plan.clear();
   return entry;
@@ -142,9 +142,11 @@ Result<PlanCache> read_plan_cache(const std::string& path) {
     }
     cache.key = key_of(json->at("key"));
     for (const CacheJson& entry : json->at("entries")) cache.entries.push_back(entry_of(entry));
-  } catch (const CacheJson::exception& error) {
+  } catch (const CacheJson::exception&) {
     return Diagnostic{.id = "cache.format",
-                      .message = std::string("it is no plan cache: ") + error.what(),
+                      .message =
+                          "it is no plan cache: `memverify_plans`, `key` or `entries` is "
+                          "missing or of another kind",
                       .file = path};
   }
   return cache;

@@ -97,6 +97,10 @@ void add_bucket_options(CLI::App& app, PlanOptions& options) {
                      "covers --values")
           ->type_name("CACHE")
           ->excludes(buckets);
+  for (const char* how : {"--strategy", "--pool", "--capacity", "--slots", "--branches",
+                          "--degrade", "--seconds", "--blocks", "--allow-unsafe"}) {
+    lookup->excludes(how);
+  }
   app.add_option("--values", options.values, "Values of symbols to look up")
       ->type_name("SYMBOL=N")
       ->allow_extra_args(false)

@@ -121,8 +121,10 @@ ExitCode look_up_plan(const PlanOptions& options, const Plan& graph, const PlanG
   const CacheEntry* entry = smallest_cover(cache.value(), values);
   if (entry == nullptr) return refuse_cache(options, "no bucket covers these values");
   if (!entry->damage.empty()) {
-    return refuse_cache(options, "the entry of bucket " + bucket_words(entry->bucket) +
-                                     " is damaged: " + entry->damage + "; plan the buckets again");
+    const std::string which =
+        entry->bucket.empty() ? "an entry" : "the entry of bucket " + bucket_words(entry->bucket);
+    return refuse_cache(options,
+                        which + " is damaged: " + entry->damage + "; plan the buckets again");
   }
   return hand_out(options, how, *entry);
 }

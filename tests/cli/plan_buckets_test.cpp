@@ -158,6 +158,22 @@ TEST_F(CliPlanBuckets, ADamagedEntryIsRefusedAndPlannedAnew) {
   EXPECT_EQ(look_up("100").exit_code, 0);
 }
 
+TEST_F(CliPlanBuckets, AnEntryOfNoBucketIsDamaged) {
+  ASSERT_EQ(make().exit_code, 0);
+  change_cache(R"("bucket": {"seq":256})", R"("bucket": ["seq", 256])");
+  const Outcome refused = look_up("200");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(contains(refused.err, "an entry is damaged")) << refused.err;
+}
+
+TEST_F(CliPlanBuckets, ALookUpDoesNotAskHowToPlan) {
+  ASSERT_EQ(make().exit_code, 0);
+  const Outcome refused =
+      run({"--lookup", "plans.json", "--values", "seq=100", "--capacity", "7", "-o", "plan.json"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(contains(refused.err, "--capacity")) << refused.err;
+}
+
 TEST_F(CliPlanBuckets, AFileThatIsNoCacheIsNotOverwritten) {
   for (const char* text : {"{\"memverify\": 1}", "{", "[]", "{\"memverify_plans\": 2}"}) {
     box_.write("plans.json", text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/reader.h"
+#include "sim/replay.h"
 
 namespace memverify {
 namespace {
@@ -146,6 +147,22 @@ TEST(Verify, AnInputThatItsOwnFamilyOverwritesIsReportedOnceWithItsRun) {
   EXPECT_EQ(result.findings.front().witness.size(), 2U);
 }
 
+/// An op of iteration 0 that uses what belongs to two iterations before touches another slot.
+TEST(Verify, AConstantOverwrittenInAnotherSlotIsShownThere) {
+  Result<Plan> plan = read_plan(R"({"memverify": 1, "pools": [{"id": "hbm"}],
+    "queues": [{"id": "q"}],
+    "storages": [{"id": "s", "pool": "hbm", "offset": [0, 2, 0], "bytes": 2}],
+    "tensors": [{"id": "X", "storage": "s", "bytes": 2}],
+    "ops": [{"id": "a", "queue": "q", "accumulates": [{"tensor": "X", "distance": 2}]}],
+    "constants": ["X"]})",
+                                "test.json");
+  ASSERT_TRUE(plan.ok()) << to_string(plan.errors().front());
+  const EngineResult result = verify_happens_before(plan.value(), {});
+  ASSERT_EQ(told(plan.value(), result), "MV106 a");
+  EXPECT_EQ(result.findings.front().bytes, (ByteRange{2, 4}));
+  EXPECT_TRUE(replay(plan.value(), result.findings.front()).confirmed);
+}
+
 TEST(Verify, WhatAnUnknownCommandMayHaveChangedIsNotProven) {
   EXPECT_EQ(verify(plan_of(R"({"id": "u", "queue": "q", "reads": ["X"]},
     {"id": "f", "kind": "unknown", "queue": "q", "writes": ["X"]})")),
@@ -225,8 +242,7 @@ TEST(Verify, SyncsWithoutEffectAreWarnings) {
 
 TEST(Verify, WhatOneQueueAloneTakesIsACount) {
   const auto ring = [](const char* credits) {
-    return plan_of(
-        std::string(R"({"id": "w0", "queue": "q", "writes": ["X"],
+    return plan_of(std::string(R"({"id": "w0", "queue": "q", "writes": ["X"],
            "waits": [{"semaphore": "free", "consume": true}], "signals": [{"semaphore": "full"}]},
          {"id": "u0", "queue": "r", "reads": ["X"],
            "waits": [{"semaphore": "full", "consume": true}], "signals": [{"semaphore": "free"}]},
@@ -234,8 +250,8 @@ TEST(Verify, WhatOneQueueAloneTakesIsACount) {
            "waits": [{"semaphore": "free", "consume": true}], "signals": [{"semaphore": "full"}]},
          {"id": "u1", "queue": "r", "reads": ["X"],
            "waits": [{"semaphore": "full", "consume": true}], "signals": [{"semaphore": "free"}]})"),
-        std::string(R"("semaphores": [{"id": "full"}, {"id": "free", "initial": )") + credits +
-            "}]");
+                   std::string(R"("semaphores": [{"id": "full"}, {"id": "free", "initial": )") +
+                       credits + "}]");
   };
   EXPECT_EQ(verify(ring("1")), "");
   EXPECT_EQ(verify(ring("2")), "MV101 u0 w1");
