@@ -27,6 +27,17 @@ class JsonText {
     key(name);
     value(content);
   }
+  /// The names that `table` has for the ids of `list`, as an array.
+  template <typename Table, typename List>
+  void names(std::string_view name, const Table& table, const List& list) {
+    key(name);
+    open('[');
+    for (const auto id : list) {
+      next();
+      value(table[id].name);
+    }
+    close(']');
+  }
   void flag(std::string_view name, bool content);
   void pair(std::string_view name, std::int64_t first, std::int64_t second);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "planner/align.h"
 #include "planner/graph_clashes.h"
 #include "planner/in_place.h"
 #include "planner/placed_plan.h"
@@ -17,10 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr BufferIndex kNoBuffer = 0xFFFFFFFFU;
-
-std::int64_t align_to(std::int64_t value, std::int64_t alignment) {
-  return (value + alignment - 1) / alignment * alignment;
-}
 
 class GraphPlanner {
  public:
@@ -104,7 +101,7 @@ class GraphPlanner {
       if (pool_of_[b] != pool) continue;
       outcome.total += apart_.buffers[b].bytes;
       if (in_problem(b, pool)) continue;
-      kept = align_to(kept, alignment_of(b)) + apart_.buffers[b].bytes;
+      kept = aligned_up(kept, alignment_of(b)) + apart_.buffers[b].bytes;
       permanent += apart_.buffers[b].bytes;
     }
     std::optional<std::int64_t> room = outcome.capacity;
@@ -171,7 +168,7 @@ class GraphPlanner {
     }
     std::ranges::stable_sort(kept, std::greater(), [&](BufferIndex b) { return alignment_of(b); });
     for (const BufferIndex b : kept) {
-      offset_of_[b] = align_to(next, alignment_of(b));
+      offset_of_[b] = aligned_up(next, alignment_of(b));
       next = offset_of_[b] + apart_.buffers[b].bytes;
     }
   }

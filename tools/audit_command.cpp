@@ -96,20 +96,8 @@ void add_reuse(JsonText& json, const Plan& plan, const Finding& finding) {
   json.next();
   json.open('{');
   json.field("rule", info(finding.rule).id);
-  json.key("ops");
-  json.open('[');
-  for (OpId op : finding.ops) {
-    json.next();
-    json.value(plan.ops[op].name);
-  }
-  json.close(']');
-  json.key("tensors");
-  json.open('[');
-  for (TensorId tensor : finding.tensors) {
-    json.next();
-    json.value(plan.tensors[tensor].name);
-  }
-  json.close(']');
+  json.names("ops", plan.ops, finding.ops);
+  json.names("tensors", plan.tensors, finding.tensors);
   if (!finding.bytes.empty()) {
     json.field("pool", plan.pools[finding.pool].name);
     json.pair("bytes", finding.bytes.begin, finding.bytes.end);

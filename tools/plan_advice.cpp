@@ -240,13 +240,7 @@ void add_advice(JsonText& json, const Plan& graph, const AdviceFound& advice) {
     switch (piece.kind) {
       case Advice::Kind::kPool:
         json.field("pool", graph.pools[piece.pool].name);
-        json.key("tensors");
-        json.open('[');
-        for (const TensorId tensor : piece.tensors) {
-          json.next();
-          json.value(graph.tensors[tensor].name);
-        }
-        json.close(']');
+        json.names("tensors", graph.tensors, piece.tensors);
         break;
       case Advice::Kind::kSlots:
         json.field("slots", piece.slots);

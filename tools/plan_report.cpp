@@ -214,7 +214,7 @@ std::string too_small_text(const PlanReport& report, const Style& style) {
     if (outcome.bound.bytes > *outcome.capacity) {
       out += "  no placement needs less than " + number(outcome.bound.bytes) + "\n";
     }
-    out += "  at the peak:\n" + at_peak_text(report, outcome);
+    if (!outcome.at_peak.empty()) out += "  at the peak:\n" + at_peak_text(report, outcome);
     for (const BufferIndex b : outcome.at_peak) {
       const GraphBuffer& buffer = report.planned->buffers[b];
       if (buffer.bytes > *outcome.capacity) {

@@ -119,13 +119,7 @@ std::string slot_gain_text(const Plan& graph, const SlotGain& gain) {
 void add_slot_gain(JsonText& json, const Plan& graph, const SlotGain& gain) {
   json.key("slots");
   json.open('{');
-  json.key("tensors");
-  json.open('[');
-  for (const TensorId tensor : gain.tensors) {
-    json.next();
-    json.value(graph.tensors[tensor].name);
-  }
-  json.close(']');
+  json.names("tensors", graph.tensors, gain.tensors);
   json.field("slots", gain.slots);
   json.field("bytes", gain.bytes);
   if (gain.peak_cost) json.field("peak_cost", *gain.peak_cost);
