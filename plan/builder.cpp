@@ -99,6 +99,13 @@ EventId PlanBuilder::Impl::event(std::string_view name) {
   return plan.events.push_back(declare(NameKind::kEvent, name, plan.events.size(), "events"));
 }
 
+UpdateId PlanBuilder::Impl::update(std::string_view name) {
+  const StringId string = names.intern(name);
+  const auto [entry, is_new] = updates.try_emplace(index(string), plan.updates.next_id());
+  if (is_new) plan.updates.push_back(names.text(string));
+  return entry->second;
+}
+
 PlanBuilder::PlanBuilder() : impl_(std::make_unique<Impl>()) {}
 PlanBuilder::PlanBuilder(PlanBuilder&&) noexcept = default;
 PlanBuilder& PlanBuilder::operator=(PlanBuilder&&) noexcept = default;

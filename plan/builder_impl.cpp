@@ -52,7 +52,10 @@ std::string unknown_word(std::string_view what, std::string_view word,
   return message;
 }
 
-PlanBuilder::Impl::Impl() { thread("main"); }
+PlanBuilder::Impl::Impl() {
+  thread("main");
+  update("add");
+}
 
 void PlanBuilder::Impl::fail(std::string_view id, std::string message, std::string pointer) {
   if (errors.size() >= kMostErrors) return;

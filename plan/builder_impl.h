@@ -51,6 +51,7 @@ struct PlanBuilder::Impl {
   Plan plan;
   NameTable names;
   std::array<std::vector<std::uint32_t>, kNameKinds> by_string;  ///< StringId -> id, or kNoId.
+  std::unordered_map<std::uint32_t, UpdateId> updates;           ///< By StringId.
   std::vector<std::pair<StringId, Expr>> peaks;                  ///< Pool, claimed bytes.
   std::vector<bool> slots_are_array;                             ///< By StorageId.
   /// Text -> its parsed form, without and with `iteration`.
@@ -80,6 +81,7 @@ struct PlanBuilder::Impl {
                            std::string_view section);
   ThreadId thread(std::string_view name);  ///< Declares it at its first mention, as below.
   EventId event(std::string_view name);
+  UpdateId update(std::string_view name);
   void check_tensor_form(const TensorSpec& spec, std::size_t next);
   void add_op(const OpSpec& spec);
   class OpAdder;

@@ -155,7 +155,7 @@ class PlanBuilder::Impl::OpAdder {
       access.from_initial = spec.from == "initial";
       if (!access.from_initial) access.from = impl_.refer<OpId>(spec.from);
       if (kind == AccessKind::kAccumulate) {
-        access.update = impl_.keep(spec.update.empty() ? "add" : spec.update);
+        access.update = impl_.update(spec.update.empty() ? "add" : spec.update);
       }
       if (spec.offset || spec.bytes) {
         access.part = size(plan_.parts);

@@ -21,6 +21,7 @@ enum class SemaphoreId : std::uint32_t {};
 enum class StorageId : std::uint32_t {};
 enum class TensorId : std::uint32_t {};
 enum class OpId : std::uint32_t {};
+enum class UpdateId : std::uint32_t {};
 
 /// The "no such thing" value of every id type.
 template <typename Id>

@@ -73,7 +73,7 @@ void NameTable::reserve(std::size_t names) {
 }
 
 StringId NameTable::intern(std::string_view text) {
-  if ((texts_.size() + 1) * 3 > slots_.size() * 2) grow(slots_.size() * 2);
+  if ((texts_.size() + 1) * 4 > slots_.size() * 3) grow(slots_.size() * 2);
   const std::uint32_t hash = hash_of(text);
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash & mask;

@@ -50,7 +50,7 @@ class NameTable {
 
   std::shared_ptr<NameArena> arena_;
   Table<StringId, std::string_view> texts_;
-  std::vector<Slot> slots_;  ///< A power of two, at most 2/3 full, linear probing.
+  std::vector<Slot> slots_;  ///< A power of two, at most 3/4 full, linear probing.
 };
 
 }  // namespace memverify

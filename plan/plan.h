@@ -117,7 +117,7 @@ struct Access {
   std::uint32_t part = kWhole;         ///< Index into `Plan::parts`, or kWhole.
   std::uint32_t distance = 0;          ///< Iterations back.
   OpId from = kNone<OpId>;             ///< The writer meant, kNone: by program order.
-  std::string_view update;             ///< kAccumulate: the operator, e.g. "add".
+  UpdateId update = UpdateId{0};       ///< kAccumulate: the operator; 0 is "add".
   static constexpr std::uint32_t kWhole = 0xFFFFFFFFU;
 };
 
@@ -237,6 +237,7 @@ struct Plan {
   std::vector<TensorId> donated;  ///< Each also an input.
   std::vector<Output> outputs;
 
+  Table<UpdateId, std::string_view> updates;  ///< Each once. Entry 0 is "add".
   std::vector<Access> accesses;
   std::vector<Part> parts;
   std::vector<Wait> waits;

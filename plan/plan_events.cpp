@@ -147,22 +147,31 @@ Slot& PlanEvents::begin_value(std::size_t begin) {
 }
 
 bool PlanEvents::end_value(JsonSpan span) {
-  if (frames_.empty()) return go_on();
+  if (frames_.empty()) {
+    end_document();
+    return go_on();
+  }
   Frame& frame = frames_.back();
   if (frame.skip == Skip::kExtra) {
-    fields_.builder.add_extra(pointer(frames_.size() - 1), frame.key,
-                              text_.substr(span.begin, span.end - span.begin));
+    extras_.push_back({pointer(frames_.size() - 1), std::string(frame.key),
+                       std::string(text_.substr(span.begin, span.end - span.begin))});
   } else if (frame.after != nullptr && frame.skip == Skip::kNo) {
     frame.after(fields_);
     report_fault(span.begin);
   }
   if (frame.list != nullptr) {
     ++frame.index;
-    if (frames_.size() == 2 && !item_kept_.empty()) item_kept_.clear();
-  } else if (frames_.size() == 1 && frame.key == "memverify") {
-    version_offset_ = span.begin;
+    if (frames_.size() == 2) fields_.feed.end_item();
+  } else if (frames_.size() == 1) {
+    fields_.feed.end_section();
+    if (frame.key == "memverify") version_offset_ = span.begin;
   }
   return go_on();
+}
+
+void PlanEvents::end_document() {
+  PlanBuilder& builder = fields_.feed.builder();
+  for (const Extra& extra : extras_) builder.add_extra(extra.owner, extra.key, extra.json);
 }
 
 bool PlanEvents::mismatch(const Slot& slot, std::string_view found, JsonSpan span) {
@@ -319,7 +328,8 @@ std::string PlanEvents::pointer(std::size_t depth) const {
 std::string_view PlanEvents::keep(std::string_view text, JsonSpan span) {
   if (text.size() + 2 == span.end - span.begin) return text;
   const bool in_item = frames_.size() >= 2 && frames_[1].list != nullptr;
-  return (in_item ? item_kept_ : kept_).emplace_back(text);
+  if (in_item) return fields_.feed.keep(text);
+  return kept_.emplace_back(text);
 }
 
 }  // namespace memverify

@@ -36,8 +36,10 @@ inline constexpr std::size_t kMaxReadErrors = 100;
 
 class PlanEvents final : public JsonHandler {
  public:
-  /// `text` is what is scanned. The scan stops by itself at `kMaxReadErrors`.
-  PlanEvents(std::string_view text, PlanBuilder& builder) : text_(text), fields_(builder) {}
+  /// `text` is what is scanned. The scan stops by itself at `kMaxReadErrors`. The builder works on
+  /// another thread while a large text is scanned, and has got everything when its end was reached.
+  PlanEvents(std::string_view text, PlanBuilder& builder)
+      : text_(text), fields_(builder, text.size() >= kWorthAThread) {}
 
   const std::vector<ReadError>& errors() const { return errors_; }
   /// The value of "memverify", if it has been seen and is an integer.
@@ -57,6 +59,8 @@ class PlanEvents final : public JsonHandler {
   bool on_array_end(std::size_t end) override;
 
  private:
+  static constexpr std::size_t kWorthAThread = std::size_t{1} << 20;
+
   enum class Skip : std::uint8_t {
     kNo,
     kSilently,  ///< What is wrong has been reported.
@@ -80,6 +84,7 @@ class PlanEvents final : public JsonHandler {
 
   Slot& begin_value(std::size_t begin);
   bool end_value(JsonSpan span);
+  void end_document();
   bool mismatch(const Slot& slot, std::string_view found, JsonSpan span);
   void begin_compound(Slot& slot, std::size_t begin, bool is_object);
   void find_field(std::string_view key, JsonSpan span);
@@ -102,8 +107,8 @@ class PlanEvents final : public JsonHandler {
   std::size_t version_offset_ = 0;
   /// Keys of the open frames that are in no table, by depth.
   std::vector<std::unordered_set<std::string_view>> other_keys_;
-  std::deque<std::string> kept_;       ///< Strings with escapes, for as long as the scan.
-  std::deque<std::string> item_kept_;  ///< The same, until the item of a top-level list ends.
+  std::vector<Extra> extras_;
+  std::deque<std::string> kept_;  ///< Strings with escapes outside the items of top-level lists.
 };
 
 }  // namespace memverify

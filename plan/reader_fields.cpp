@@ -30,7 +30,7 @@ constexpr ObjectFields kSymbols = {
           f.symbol = {.name = key};
           return object_slot(kSymbol);
         },
-    .after_entry = [](PlanFields& f) { f.builder.add_symbol(f.symbol); }};
+    .after_entry = [](PlanFields& f) { f.feed.builder().add_symbol(f.symbol); }};
 
 constexpr Field kConditionFields[] = {
     {"id", [](PlanFields& f) { return id_slot(f.condition.name); }, nullptr, true},
@@ -38,12 +38,13 @@ constexpr Field kConditionFields[] = {
 };
 constexpr ObjectFields kCondition = {"a condition", kConditionFields};
 
-constexpr ListFields kConditions = {"an array of conditions",
-                                    [](PlanFields& f, std::size_t) {
-                                      f.condition = {};
-                                      return id_or_object_slot(f.condition.name, kCondition);
-                                    },
-                                    [](PlanFields& f) { f.builder.add_condition(f.condition); }};
+constexpr ListFields kConditions = {
+    "an array of conditions",
+    [](PlanFields& f, std::size_t) {
+      f.condition = {};
+      return id_or_object_slot(f.condition.name, kCondition);
+    },
+    [](PlanFields& f) { f.feed.builder().add_condition(f.condition); }};
 
 constexpr Field kPoolFields[] = {
     {"id", [](PlanFields& f) { return id_slot(f.pool.name); }, nullptr, true},
@@ -58,7 +59,7 @@ constexpr ListFields kPools = {"an array of pools",
                                  f.pool = {};
                                  return object_slot(kPool);
                                },
-                               [](PlanFields& f) { f.builder.add_pool(f.pool); }};
+                               [](PlanFields& f) { f.feed.builder().add_pool(f.pool); }};
 
 constexpr ListFields kDelay = {
     "an array of two integers",
@@ -81,7 +82,7 @@ constexpr ListFields kQueues = {"an array of queues",
                                   f.queue = {};
                                   return object_slot(kQueue);
                                 },
-                                [](PlanFields& f) { f.builder.add_queue(f.queue); }};
+                                [](PlanFields& f) { f.feed.builder().add_queue(f.queue); }};
 
 constexpr Field kSemaphoreFields[] = {
     {"id", [](PlanFields& f) { return id_slot(f.semaphore.name); }, nullptr, true},
@@ -90,25 +91,26 @@ constexpr Field kSemaphoreFields[] = {
 };
 constexpr ObjectFields kSemaphore = {"a semaphore", kSemaphoreFields};
 
-constexpr ListFields kSemaphores = {"an array of semaphores",
-                                    [](PlanFields& f, std::size_t) {
-                                      f.semaphore = {};
-                                      return object_slot(kSemaphore);
-                                    },
-                                    [](PlanFields& f) { f.builder.add_semaphore(f.semaphore); }};
+constexpr ListFields kSemaphores = {
+    "an array of semaphores",
+    [](PlanFields& f, std::size_t) {
+      f.semaphore = {};
+      return object_slot(kSemaphore);
+    },
+    [](PlanFields& f) { f.feed.builder().add_semaphore(f.semaphore); }};
 
 // Storages and tensors.
 
 constexpr ListFields kSlotOffsets = {"an array of at least one integer or expression string",
                                      [](PlanFields& f, std::size_t) {
-                                       f.storage.slots_are_array = true;
-                                       return expr_slot(f.storage.slots.emplace_back());
+                                       f.storage->slots_are_array = true;
+                                       return expr_slot(f.storage->slots.emplace_back());
                                      },
                                      nullptr, 1};
 
 constexpr Field kStorageFields[] = {
-    {"id", [](PlanFields& f) { return id_slot(f.storage.name); }, nullptr, true},
-    {"pool", [](PlanFields& f) { return id_slot(f.storage.pool); }, nullptr, true},
+    {"id", [](PlanFields& f) { return id_slot(f.storage->name); }, nullptr, true},
+    {"pool", [](PlanFields& f) { return id_slot(f.storage->pool); }, nullptr, true},
     {"offset",
      [](PlanFields& f) {
        f.expr = std::int64_t{0};
@@ -117,21 +119,22 @@ constexpr Field kStorageFields[] = {
                    .list = &kSlotOffsets};
      },
      [](PlanFields& f) {
-       if (!f.storage.slots_are_array) f.storage.slots.push_back(f.expr);
+       if (!f.storage->slots_are_array) f.storage->slots.push_back(f.expr);
      },
      true},
-    {"bytes", [](PlanFields& f) { return expr_slot(f.storage.bytes); }, nullptr, true},
+    {"bytes", [](PlanFields& f) { return expr_slot(f.storage->bytes); }, nullptr, true},
 };
 constexpr ObjectFields kStorage = {"a storage", kStorageFields};
 
 constexpr ListFields kStorages = {"an array of storages",
                                   [](PlanFields& f, std::size_t) {
-                                    auto slots = std::move(f.storage.slots);
+                                    f.storage = &f.feed.next<StorageSpec>();
+                                    auto slots = std::move(f.storage->slots);
                                     slots.clear();
-                                    f.storage = {.slots = std::move(slots)};
+                                    *f.storage = {.slots = std::move(slots)};
                                     return object_slot(kStorage);
                                   },
-                                  [](PlanFields& f) { f.builder.add_storage(f.storage); }};
+                                  [](PlanFields& f) { f.feed.add(); }};
 
 /// Gives `list` the memory of `spare`, empty.
 std::vector<ExprSpec>* reuse(std::optional<std::vector<ExprSpec>>& list,
@@ -141,40 +144,41 @@ std::vector<ExprSpec>* reuse(std::optional<std::vector<ExprSpec>>& list,
 }
 
 constexpr Field kTensorFields[] = {
-    {"id", [](PlanFields& f) { return id_slot(f.tensor.name); }, nullptr, true},
-    {"storage", [](PlanFields& f) { return id_slot(f.tensor.storage); }},
-    {"view_of", [](PlanFields& f) { return id_slot(f.tensor.view_of); }},
-    {"offset", [](PlanFields& f) { return expr_slot(f.tensor.offset); }},
-    {"bytes", [](PlanFields& f) { return expr_slot(f.tensor.bytes.emplace()); }},
-    {"dtype", [](PlanFields& f) { return id_slot(f.tensor.dtype); }},
+    {"id", [](PlanFields& f) { return id_slot(f.tensor->name); }, nullptr, true},
+    {"storage", [](PlanFields& f) { return id_slot(f.tensor->storage); }},
+    {"view_of", [](PlanFields& f) { return id_slot(f.tensor->view_of); }},
+    {"offset", [](PlanFields& f) { return expr_slot(f.tensor->offset); }},
+    {"bytes", [](PlanFields& f) { return expr_slot(f.tensor->bytes.emplace()); }},
+    {"dtype", [](PlanFields& f) { return id_slot(f.tensor->dtype); }},
     {"shape",
      [](PlanFields& f) {
-       f.exprs = reuse(f.tensor.shape, f.spare_shape);
+       f.exprs = reuse(f.tensor->shape, f.spare_shape);
        return list_slot(kExprs);
      }},
     {"strides",
      [](PlanFields& f) {
-       f.exprs = reuse(f.tensor.strides, f.spare_strides);
+       f.exprs = reuse(f.tensor->strides, f.spare_strides);
        return list_slot(kExprs);
      }},
-    {"alignment", [](PlanFields& f) { return integer_slot(f.tensor.alignment.emplace()); }},
+    {"alignment", [](PlanFields& f) { return integer_slot(f.tensor->alignment.emplace()); }},
     {"pool",
      [](PlanFields& f) {
        f.string = {};
-       f.strings = &f.tensor.pools;
+       f.strings = &f.tensor->pools;
        return Slot{
            .expected = "a string or an array of strings", .string = &f.string, .list = &kStrings};
      },
      [](PlanFields& f) {
-       if (f.tensor.pools.empty() && !f.string.empty()) f.tensor.pools.push_back(f.string);
+       if (f.tensor->pools.empty() && !f.string.empty()) f.tensor->pools.push_back(f.string);
      }},
-    {"slots", [](PlanFields& f) { return integer_slot(f.tensor.slots.emplace()); }},
+    {"slots", [](PlanFields& f) { return integer_slot(f.tensor->slots.emplace()); }},
 };
 constexpr ObjectFields kTensor = {"a tensor", kTensorFields};
 
 constexpr ListFields kTensors = {"an array of tensors",
                                  [](PlanFields& f, std::size_t) {
-                                   TensorSpec& last = f.tensor;
+                                   f.tensor = &f.feed.next<TensorSpec>();
+                                   TensorSpec& last = *f.tensor;
                                    if (last.shape) f.spare_shape = *std::move(last.shape);
                                    if (last.strides) f.spare_strides = *std::move(last.strides);
                                    auto pools = std::move(last.pools);
@@ -182,7 +186,7 @@ constexpr ListFields kTensors = {"an array of tensors",
                                    last = {.pools = std::move(pools)};
                                    return object_slot(kTensor);
                                  },
-                                 [](PlanFields& f) { f.builder.add_tensor(f.tensor); }};
+                                 [](PlanFields& f) { f.feed.add(); }};
 
 // The document.
 
@@ -197,7 +201,7 @@ constexpr ListFields kOutputs = {"an array of tensor ids or objects",
                                    f.output = {};
                                    return id_or_object_slot(f.output.tensor, kOutput);
                                  },
-                                 [](PlanFields& f) { f.builder.add_output(f.output); }};
+                                 [](PlanFields& f) { f.feed.builder().add_output(f.output); }};
 
 /// A list of tensor ids that goes to one function of the builder.
 template <void (PlanBuilder::*kAdd)(std::string_view)>
@@ -206,7 +210,7 @@ constexpr ListFields kTensorIds = {"an array of tensor ids",
                                      f.string = {};
                                      return id_slot(f.string);
                                    },
-                                   [](PlanFields& f) { (f.builder.*kAdd)(f.string); }};
+                                   [](PlanFields& f) { (f.feed.builder().*kAdd)(f.string); }};
 
 constexpr ObjectFields kPeakBytes = {
     .what = "peak_bytes",
@@ -216,7 +220,7 @@ constexpr ObjectFields kPeakBytes = {
           f.expr = std::int64_t{0};
           return expr_slot(f.expr);
         },
-    .after_entry = [](PlanFields& f) { f.builder.set_peak_bytes(f.string, f.expr); }};
+    .after_entry = [](PlanFields& f) { f.feed.builder().set_peak_bytes(f.string, f.expr); }};
 
 constexpr Field kDocumentFields[] = {
     {"memverify", [](PlanFields& f) { return integer_slot(f.integer); },
@@ -226,7 +230,7 @@ constexpr Field kDocumentFields[] = {
        f.string = {};
        return text_slot(f.string);
      },
-     [](PlanFields& f) { f.builder.set_name(f.string); }},
+     [](PlanFields& f) { f.feed.builder().set_name(f.string); }},
     {"symbols", [](PlanFields&) { return object_slot(kSymbols); }},
     {"conditions", [](PlanFields&) { return list_slot(kConditions); }},
     {"iterations",
@@ -238,9 +242,9 @@ constexpr Field kDocumentFields[] = {
      },
      [](PlanFields& f) {
        if (f.string.empty()) {
-         f.builder.set_iterations(f.integer);
+         f.feed.builder().set_iterations(f.integer);
        } else if (f.string == "unbounded") {
-         f.builder.set_unbounded();
+         f.feed.builder().set_unbounded();
        } else {
          f.fault = "expected an integer or \"unbounded\", found \"" + std::string(f.string) + "\"";
        }

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/builder.h"
+#include "plan/builder_feed.h"
 
 namespace memverify {
 
@@ -27,12 +27,12 @@ struct SyncFields {
   std::optional<bool> consume;
 };
 
-/// What is being read: one of everything, used again and again. Pointers point into the current
-/// list of the current item.
+/// What is being read: one of everything, used again and again. Pointers point to the current item
+/// of a long list, which lies in `feed`, and into its current list.
 struct PlanFields {
-  explicit PlanFields(PlanBuilder& target) : builder(target) {}
+  explicit PlanFields(PlanBuilder& target, bool threaded = false) : feed(target, threaded) {}
 
-  PlanBuilder& builder;
+  BuilderFeed feed;
   std::string fault;  ///< Set by a hook: what is wrong with the value just read.
 
   std::optional<std::int64_t> version;
@@ -44,9 +44,9 @@ struct PlanFields {
   PoolSpec pool;
   QueueSpec queue;
   SemaphoreSpec semaphore;
-  StorageSpec storage;
-  TensorSpec tensor;
-  OpSpec op;
+  StorageSpec* storage = nullptr;
+  TensorSpec* tensor = nullptr;
+  OpSpec* op = nullptr;
   OutputSpec output;
   SyncFields sync;
   WaitSpec wait;

@@ -56,7 +56,7 @@ constexpr ListFields kAccessList = {"an array of tensor ids or access objects",
 
 template <std::vector<AccessSpec> OpSpec::*kMember, const ObjectFields& kAccess>
 Slot access_slot(PlanFields& f) {
-  f.accesses = &(f.op.*kMember);
+  f.accesses = &(f.op->*kMember);
   return list_slot(kAccessList<kAccess>);
 }
 
@@ -73,7 +73,7 @@ constexpr ListFields kInPlacePair = {"[read, written] or [read, written, \"any\"
 
 constexpr ListFields kInPlace = {"an array of pairs",
                                  [](PlanFields& f, std::size_t) {
-                                   f.in_place = &f.op.in_place.emplace_back();
+                                   f.in_place = &f.op->in_place.emplace_back();
                                    return list_slot(kInPlacePair);
                                  },
                                  [](PlanFields& f) {
@@ -91,7 +91,7 @@ constexpr Field kAfterFields[] = {
 constexpr ObjectFields kAfterObject = {"an entry of after", kAfterFields};
 
 constexpr ListFields kAfter = {"an array of op ids or objects", [](PlanFields& f, std::size_t) {
-                                 f.after = &f.op.after.emplace_back();
+                                 f.after = &f.op->after.emplace_back();
                                  return id_or_object_slot(f.after->op, kAfterObject);
                                }};
 
@@ -151,7 +151,7 @@ constexpr ListFields kWaits = {"an array of waits",
                                  f.wait = {};
                                  return object_slot(kWait);
                                },
-                               [](PlanFields& f) { f.op.waits.push_back(f.wait); }};
+                               [](PlanFields& f) { f.op->waits.push_back(f.wait); }};
 
 constexpr Field kSignalFields[] = {kEventKey, kSemaphoreKey, kValueKey};
 constexpr ObjectFields kSignal = {
@@ -171,40 +171,40 @@ constexpr ListFields kSignals = {"an array of signals",
                                    f.signal = {};
                                    return object_slot(kSignal);
                                  },
-                                 [](PlanFields& f) { f.op.signals.push_back(f.signal); }};
+                                 [](PlanFields& f) { f.op->signals.push_back(f.signal); }};
 
 // Ops.
 
 constexpr ObjectFields kWhen = {.what = "when", .entry = [](PlanFields& f, std::string_view key) {
-                                  WhenSpec& term = f.op.when.emplace_back();
+                                  WhenSpec& term = f.op->when.emplace_back();
                                   term.condition = key;
                                   return boolean_slot(term.value);
                                 }};
 
 constexpr Field kLocationFields[] = {
-    {"file", [](PlanFields& f) { return text_slot(f.op.location->file); }, nullptr, true},
-    {"line", [](PlanFields& f) { return integer_slot(f.op.location->line); }},
+    {"file", [](PlanFields& f) { return text_slot(f.op->location->file); }, nullptr, true},
+    {"line", [](PlanFields& f) { return integer_slot(f.op->location->line); }},
 };
 constexpr ObjectFields kLocation = {"a location", kLocationFields};
 
 constexpr ListFields kDuration = {
     "an array of two integers",
     [](PlanFields& f, std::size_t index) {
-      return integer_slot(index == 0 ? f.op.duration->min : f.op.duration->max);
+      return integer_slot(index == 0 ? f.op->duration->min : f.op->duration->max);
     },
     nullptr, 2, 2};
 
 // The common keys first, in the order in which they are usually written: that is found fastest.
 constexpr Field kOpFields[] = {
-    {"id", [](PlanFields& f) { return id_slot(f.op.name); }, nullptr, true},
-    {"kind", [](PlanFields& f) { return id_slot(f.op.kind); }},
-    {"label", [](PlanFields& f) { return text_slot(f.op.label); }},
+    {"id", [](PlanFields& f) { return id_slot(f.op->name); }, nullptr, true},
+    {"kind", [](PlanFields& f) { return id_slot(f.op->kind); }},
+    {"label", [](PlanFields& f) { return text_slot(f.op->label); }},
     {"loc",
      [](PlanFields& f) {
-       f.op.location.emplace();
+       f.op->location.emplace();
        return object_slot(kLocation);
      }},
-    {"queue", [](PlanFields& f) { return id_slot(f.op.queue); }},
+    {"queue", [](PlanFields& f) { return id_slot(f.op->queue); }},
     {"reads", access_slot<&OpSpec::reads, kRead>},
     {"writes", access_slot<&OpSpec::writes, kWrite>},
     {"accumulates", access_slot<&OpSpec::accumulates, kAccumulate>},
@@ -214,21 +214,21 @@ constexpr Field kOpFields[] = {
     {"waits", [](PlanFields&) { return list_slot(kWaits); }},
     {"signals", [](PlanFields&) { return list_slot(kSignals); }},
     {"when", [](PlanFields&) { return object_slot(kWhen); }},
-    {"skipped", [](PlanFields& f) { return id_slot(f.op.skipped); }},
-    {"runs", [](PlanFields& f) { return id_slot(f.op.runs); }},
+    {"skipped", [](PlanFields& f) { return id_slot(f.op->skipped); }},
+    {"runs", [](PlanFields& f) { return id_slot(f.op->runs); }},
     {"duration",
      [](PlanFields& f) {
-       f.op.duration.emplace();
+       f.op->duration.emplace();
        return list_slot(kDuration);
      }},
     {"queues",
      [](PlanFields& f) {
-       f.strings = &f.op.queues;
+       f.strings = &f.op->queues;
        return list_slot(kStrings);
      }},
-    {"thread", [](PlanFields& f) { return id_slot(f.op.thread); }},
-    {"event", [](PlanFields& f) { return id_slot(f.op.event); }},
-    {"storage", [](PlanFields& f) { return id_slot(f.op.storage); }},
+    {"thread", [](PlanFields& f) { return id_slot(f.op->thread); }},
+    {"event", [](PlanFields& f) { return id_slot(f.op->event); }},
+    {"storage", [](PlanFields& f) { return id_slot(f.op->storage); }},
     {"for",
      [](PlanFields& f) {
        f.string = {};
@@ -242,7 +242,7 @@ constexpr Field kOpFields[] = {
        } else if (!f.string.empty()) {
          f.fault = "expected \"all\" or an object, found \"" + std::string(f.string) + "\"";
        }
-       f.op.wait_for = f.wait;
+       f.op->wait_for = f.wait;
      }},
 };
 constexpr ObjectFields kOp = {"an op", kOpFields};
@@ -271,9 +271,10 @@ void clear(OpSpec& op) {
 
 constexpr ListFields kOps = {"an array of ops",
                              [](PlanFields& f, std::size_t) {
-                               clear(f.op);
+                               f.op = &f.feed.next<OpSpec>();
+                               clear(*f.op);
                                return object_slot(kOp);
                              },
-                             [](PlanFields& f) { f.builder.add_op(f.op); }};
+                             [](PlanFields& f) { f.feed.add(); }};
 
 }  // namespace memverify

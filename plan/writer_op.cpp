@@ -17,9 +17,7 @@ void write_location(PlanText& text, OpId id, const Op& op) {
   text.close('}');
 }
 
-bool has_default_update(const Access& access) {
-  return access.update.empty() || access.update == "add";
-}
+bool has_default_update(const Access& access) { return access.update == UpdateId{0}; }
 
 /// True iff the access is nothing but its tensor's id.
 bool is_plain(const Access& access) {
@@ -41,7 +39,7 @@ void write_access(PlanText& text, const Access& access) {
   }
   if (access.distance != 0) text.field("distance", std::int64_t{access.distance});
   text.version(access.from, access.from_initial);
-  if (!has_default_update(access)) text.field("op", access.update);
+  if (!has_default_update(access)) text.field("op", plan.updates[access.update]);
 }
 
 void write_accesses(PlanText& text, OpId id, AccessKind kind, std::string_view list) {

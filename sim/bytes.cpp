@@ -157,9 +157,9 @@ class Mapper {
     map_.touches.push_back(touch);
   }
 
-  std::uint32_t update_class(std::string_view update, DType dtype) {
+  std::uint32_t update_class(UpdateId update, DType dtype) {
     const auto next = static_cast<std::uint32_t>(updates_.size());
-    return updates_.try_emplace({update.empty() ? "add" : update, dtype}, next).first->second;
+    return updates_.try_emplace({update, dtype}, next).first->second;
   }
 
   std::uint32_t slots_of(TensorId tensor) const {
@@ -349,7 +349,7 @@ class Mapper {
   std::vector<std::uint32_t> first_slot_;         ///< By access, in access_footprints_.
   std::vector<std::uint32_t> access_footprints_;  ///< By access, by slot.
   std::vector<std::pair<InitialValue, std::uint32_t>> initial_;  ///< (what, footprint)
-  std::map<std::pair<std::string_view, DType>, std::uint32_t> updates_;
+  std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
   bool has_everything_ = false;
 };
 

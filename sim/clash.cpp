@@ -11,10 +11,6 @@ Region region_of(const Setting& setting, const Access& access, std::int64_t iter
                                       iteration - std::int64_t{access.distance});
 }
 
-std::string_view update_name(const Access& access) {
-  return access.update.empty() ? "add" : access.update;
-}
-
 }  // namespace
 
 std::optional<Rule> conflict_rule(AccessKind first, AccessKind second, bool commuting) {
@@ -39,7 +35,7 @@ std::vector<Clash> find_clashes(const Setting& setting, CommandId first, Command
       const auto dtype = [&](const Access& access) {
         return access.tensor == kNone<TensorId> ? DType::kNone : plan.tensors[access.tensor].dtype;
       };
-      const bool commuting = update_name(x) == update_name(y) && dtype(x) == dtype(y);
+      const bool commuting = x.update == y.update && dtype(x) == dtype(y);
       const auto rule = conflict_rule(x.kind, y.kind, commuting);
       if (!rule) continue;
       Clash clash{.rule = *rule,

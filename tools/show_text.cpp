@@ -219,8 +219,8 @@ class Show {
     if (access.from != kNone<OpId>) {
       out += " (from " + printable(plan_.ops[access.from].name) + ")";
     }
-    if (access.kind == AccessKind::kAccumulate && access.update != "add") {
-      out += " (" + printable(access.update) + ")";
+    if (access.kind == AccessKind::kAccumulate && access.update != UpdateId{0}) {
+      out += " (" + printable(plan_.updates[access.update]) + ")";
     }
     return out;
   }

@@ -185,7 +185,7 @@ class BytePass {
   std::vector<std::uint8_t> one_instance_;              ///< By root.
   std::vector<std::vector<TensorId>> initial_;          ///< By root: inputs and constants.
   std::unordered_map<std::uint64_t, Family> families_;  ///< By root and instance.
-  std::map<std::pair<std::string_view, DType>, std::uint32_t> updates_;
+  std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
   std::vector<ByteMap<Bytes>> pools_;
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.
   std::vector<std::uint8_t> has_alloc_;                 ///< By storage.

@@ -23,7 +23,7 @@ class ExpectedMaker {
     const std::size_t n = footprints_.accesses().size();
     result_.first_.resize(n);
     result_.written_.resize(n, kUnwrittenVersion);
-    result_.pieces_.reserve(n);
+    result_.pieces_.reserve(2 * n);  // Costs address space only.
     for (const auto& [begin, end] : footprints_.initial_points()) {
       state_.assign(begin, end, kInitialVersion);
     }

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <future>
 #include <map>
 #include <numeric>
+
+#include "verify/beside.h"
 
 namespace memverify {
 
@@ -20,8 +23,11 @@ class FootprintMaker {
     list_accesses();
     list_end();
     if (too_many_) return std::nullopt;
-    cut_pools();
+    result_.runs_.resize(ranges_.size());
+    // Each fills members of its own.
+    auto pools_cut = std::async(beside(ranges_.size()), [this] { cut_pools(); });
     cut_families();
+    pools_cut.get();
     place_families();
     return std::move(result_);
   }
@@ -227,6 +233,7 @@ class FootprintMaker {
         ends[index(shape.pool)].push_back(ranges_[k].end);
       }
     }
+    result_.addresses_.reserve(2 * ranges_.size());
     std::vector<std::pair<std::uint32_t, std::uint32_t>> points_of;  // By PoolId.
     for (auto& pool : ends) {
       std::ranges::sort(pool);
@@ -235,7 +242,6 @@ class FootprintMaker {
       result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
       points_of.emplace_back(first, static_cast<std::uint32_t>(result_.addresses_.size()));
     }
-    result_.runs_.resize(ranges_.size());
     for (const Shape& shape : result_.shapes_) {
       const auto points = points_of[index(shape.pool)];
       const auto& addresses = result_.addresses_;
@@ -265,6 +271,7 @@ class FootprintMaker {
       if (root_[shape] != kNone<TensorId>) sorted[next[index(root_[shape])]++] = shape;
     }
     std::vector<std::int64_t> ends;
+    result_.family_addresses_.reserve(2 * ranges_.size());
     for (std::size_t root = 0; root + 1 < bucket.size(); ++root) {
       const auto shapes = std::span(sorted).subspan(bucket[root], bucket[root + 1] - bucket[root]);
       if (shapes.empty()) continue;
@@ -347,7 +354,7 @@ class FootprintMaker {
   std::vector<ByteRange> ranges_;           ///< Runs of the shapes, in bytes.
   std::vector<std::int64_t> slot_address_;  ///< By shape.
   std::vector<TensorId> root_;              ///< By shape.
-  std::map<std::pair<std::string_view, DType>, std::uint32_t> updates_;
+  std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
 };
 
 std::optional<Footprints> Footprints::make(const Program& program, std::size_t max_runs) {

@@ -63,7 +63,7 @@ class Sweeper {
         bytes_(footprints.points(), Bytes{}) {}
 
   SweepResult run() {
-    members_.reserve(footprints_.accesses().size());
+    members_.reserve(2 * footprints_.accesses().size());  // Costs address space only.
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       if (program_.op(cmd).kind != OpKind::kUnknown || program_.instances[cmd].gate) continue;
       if (!program_.instances[cmd].skipped) unknown_.push_back(cmd);

@@ -11,6 +11,7 @@
 #include "plan/faults.h"
 #include "plan/layout.h"
 #include "plan/words.h"
+#include "verify/beside.h"
 #include "verify/cases.h"
 #include "verify/expected.h"
 #include "verify/findings.h"
@@ -32,11 +33,6 @@ namespace {
 
 constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
-constexpr std::size_t kWorthAThread = 50'000;  ///< Ops or instances.
-
-std::launch beside(std::size_t size) {
-  return size >= kWorthAThread ? std::launch::async : std::launch::deferred;
-}
 
 class Verifier {
  public:

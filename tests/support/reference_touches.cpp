@@ -112,7 +112,7 @@ class TouchMaker {
       Touch touch;
       touch.kind = access.kind;
       touch.tensor = access.tensor;
-      touch.update = access.update;
+      touch.update = plan_.updates[access.update];
       command.touches.push_back(touch);
     }
     std::size_t k = 0;

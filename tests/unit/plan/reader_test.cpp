@@ -125,7 +125,7 @@ TEST(Reader, ReadsEveryField) {
   EXPECT_EQ(read_y.distance, 2U);
   EXPECT_EQ(read_y.from, OpId{1});
   EXPECT_EQ(plan.formulas.to_string(plan.parts[read_y.part].offset), "4*n");
-  EXPECT_EQ(plan.accesses_of(op)[3].update, "max");
+  EXPECT_EQ(plan.updates[plan.accesses_of(op)[3].update], "max");
   EXPECT_EQ(plan.accesses_of(op)[4].pool, PoolId{0});
   EXPECT_TRUE(plan.in_place_of(op)[1].any);
   EXPECT_EQ(plan.after_of(op)[1].distance, 1U);
