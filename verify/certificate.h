@@ -33,8 +33,10 @@ struct Rows {
   }
 };
 
-/// The proof of one case: one value for every symbol that is used and every condition.
+/// The proof of one case: a number of iterations, and one value for every symbol that is used and
+/// every condition.
 struct Case {
+  std::int64_t iterations = 0;
   std::vector<std::int64_t> symbols;
   std::vector<std::int64_t> conditions;  ///< 0 or 1.
   std::int64_t pairs = 0;                ///< Neighbouring accesses whose order was asked for.
@@ -47,6 +49,7 @@ struct Case {
 struct Fault {
   std::string rule;
   std::int64_t number = 0;  ///< Of the case.
+  std::int64_t iterations = 0;
   std::vector<std::int64_t> symbols, conditions;
   std::vector<std::int64_t> nodes;  ///< MV101 to MV103: the two, in program order.
   std::int64_t pool = 0, byte = 0;  ///< The first that both touch; 0 for MV111.

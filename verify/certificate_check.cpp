@@ -71,6 +71,8 @@ std::string first_fault(const Plan& plan, const Layout& layout) {
 /// "" or why the case is not proven.
 std::string check_case(const Plan& plan, const Layout& layout, const CaseValues& values,
                        const Case& proof, Counts& counts) {
+  if (proof.iterations != values.conditions.iterations)
+    return "another number of iterations than that of this case";
   if (proof.symbols != values.symbol_values) return "other symbol values than those of this case";
   if (proof.conditions != values.condition_values)
     return "other conditions than those of this case";
@@ -108,7 +110,8 @@ std::string check_unsafe(const Plan& plan, const Certificate& certificate) {
       return where + "there is no such case";
     }
     const CaseValues values = cases.at(static_cast<std::uint64_t>(fault.number));
-    if (fault.symbols != values.symbol_values || fault.conditions != values.condition_values) {
+    if (fault.iterations != values.conditions.iterations || fault.symbols != values.symbol_values ||
+        fault.conditions != values.condition_values) {
       return where + "other values than those of its case";
     }
     const Result<Layout> layout = Layout::make(plan, values.valuation);

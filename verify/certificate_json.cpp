@@ -59,14 +59,16 @@ struct Field {
 };
 
 std::vector<Field> fields(Case& c) {
-  return {{.key = "symbols", .list = &c.symbols}, {.key = "conditions", .list = &c.conditions},
-          {.key = "pairs", .number = &c.pairs},   {.key = "postponed", .rows = &c.postponed},
-          {.key = "orders", .rows = &c.orders},   {.key = "writers", .rows = &c.writers}};
+  return {{.key = "iterations", .number = &c.iterations}, {.key = "symbols", .list = &c.symbols},
+          {.key = "conditions", .list = &c.conditions},   {.key = "pairs", .number = &c.pairs},
+          {.key = "postponed", .rows = &c.postponed},     {.key = "orders", .rows = &c.orders},
+          {.key = "writers", .rows = &c.writers}};
 }
 
 std::vector<Field> fields(Fault& f) {
   return {{.key = "rule", .text = &f.rule},
           {.key = "case", .number = &f.number},
+          {.key = "iterations", .number = &f.iterations},
           {.key = "nodes", .list = &f.nodes},
           {.key = "symbols", .list = &f.symbols},
           {.key = "conditions", .list = &f.conditions},
@@ -226,6 +228,7 @@ std::string write_certificate(const Certificate& certificate) {
     add_list(text, "symbols", c.symbols);
     text += ',';
     add_list(text, "conditions", c.conditions);
+    add_number_field(text, "iterations", c.iterations);
     add_number_field(text, "pairs", c.pairs);
     add_rows(text, "postponed", c.postponed);
     add_rows(text, "orders", c.orders);
@@ -242,6 +245,7 @@ std::string write_certificate(const Certificate& certificate) {
     text += ',';
     add_list(text, "conditions", f.conditions);
     add_number_field(text, "case", f.number);
+    add_number_field(text, "iterations", f.iterations);
     add_number_field(text, "pool", f.pool);
     add_number_field(text, "byte", f.byte);
     add_rows(text, "run", f.run);

@@ -195,6 +195,7 @@ class Tracer {
 
 std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseValues& values,
                        cert::Case& proof) {
+  proof.iterations = values.conditions.iterations;
   proof.symbols = values.symbol_values;
   proof.conditions = values.condition_values;
   Model model(plan, layout, values.conditions);
@@ -216,6 +217,9 @@ std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseV
   Collector collector;
   cert::BytePass(model, collector).go(run.order);
   if (!collector.problem.empty()) return collector.problem;
+  const bool known = std::ranges::all_of(
+      collector.orders, [&](const auto& pair) { return truth.at_start(pair.first, pair.second); });
+  if (!known) return "the clocks do not give an order that is needed";
   Tracer tracer(model, truth, run.order);
   if (!tracer.trace(collector.orders)) return "an order has no reason that the checker knows";
   proof.orders = tracer.rows();
@@ -242,8 +246,8 @@ std::string prove_safe(const Plan& plan, cert::Certificate& certificate) {
   return "";
 }
 
-/// The case in which a finding shows.
-std::uint64_t case_of(const Plan& plan, const cert::Cases& cases, const Finding& finding) {
+/// The first case in which a finding shows.
+std::uint64_t case_of(const cert::Cases& cases, const Finding& finding) {
   for (std::uint64_t k = 0; k < cases.count(); ++k) {
     const cert::CaseValues values = cases.at(k);
     const bool symbols = std::ranges::all_of(finding.symbols, [&](const SymbolValue& v) {
@@ -251,10 +255,12 @@ std::uint64_t case_of(const Plan& plan, const cert::Cases& cases, const Finding&
     });
     const bool conditions = std::ranges::all_of(finding.when, [&](const ConditionValue& v) {
       const std::int64_t iteration = std::max<std::int64_t>(v.iteration, 0);
-      return plan.iterations.value_or(0) > iteration &&
+      return values.conditions.iterations > iteration &&
              values.conditions(v.condition, static_cast<std::uint32_t>(iteration)) == v.value;
     });
-    if (symbols && conditions) return k;
+    const bool reached = std::ranges::all_of(
+        finding.iteration, [&](std::int64_t i) { return i < values.conditions.iterations; });
+    if (reached && symbols && conditions) return k;
   }
   return cases.count();
 }
@@ -269,7 +275,8 @@ bool fill_fault(Model& model, const Finding& finding, cert::Fault& fault) {
     fault.blocked = cert::blocked_set(model, node(0));
     return fault.blocked.size() > 0;
   }
-  if (!is_race(finding.rule) || finding.witness.empty() || node(0) == kNoNode || node(1) == kNoNode) return false;
+  if (!is_race(finding.rule) || finding.witness.empty() || node(0) == kNoNode || node(1) == kNoNode)
+    return false;
   fault.nodes = {std::min(node(0), node(1)), std::max(node(0), node(1))};
   for (const Step& step : finding.witness) {
     Node at = model.find(step.op, step.iteration);
@@ -294,7 +301,7 @@ std::string show_faults(const Plan& plan, const std::vector<Finding>& findings,
   const cert::Cases cases(plan);
   if (!cases.refused().empty()) return cases.refused();
   for (const Finding& finding : findings) {
-    const std::uint64_t k = case_of(plan, cases, finding);
+    const std::uint64_t k = case_of(cases, finding);
     if (k == cases.count()) continue;
     const cert::CaseValues values = cases.at(k);
     const Result<Layout> layout = Layout::make(plan, values.valuation);
@@ -302,6 +309,7 @@ std::string show_faults(const Plan& plan, const std::vector<Finding>& findings,
     Model model(plan, layout.value(), values.conditions);
     if (!model.refused().empty()) return model.refused();
     cert::Fault fault{.number = static_cast<std::int64_t>(k),
+                      .iterations = values.conditions.iterations,
                       .symbols = values.symbol_values,
                       .conditions = values.condition_values};
     if (fill_fault(model, finding, fault) && check_fault(model, fault).empty()) {

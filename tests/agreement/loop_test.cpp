@@ -11,6 +11,7 @@
 #include "tests/agreement/compare.h"
 #include "tests/support/agreement.h"
 #include "tests/support/random_plan.h"
+#include "verify/certificate_write.h"
 #include "verify/verify.h"
 
 namespace memverify::testing {
@@ -72,6 +73,30 @@ TEST(LoopAgreement, FoldingChangesNoFinding) {
     EXPECT_EQ(disagreement(*plan, all, few), "") << "seed " << seed << "\n" << json.dump(1);
   });
   EXPECT_GT(folded, 50);
+}
+
+/// The certificate's own account of loops, asked for a proof whatever the engine has said.
+TEST(LoopAgreement, CertificatesProveTheSafePlansAndNoOther) {
+  int proven = 0;
+  int shown = 0;
+  for_each_looping_plan(500, [&](std::uint64_t seed, PlanJson& json) {
+    const bool any = seed % 2 == 0;
+    if (any) json["iterations"] = "unbounded";
+    if (!any) json["iterations"] = 20 + static_cast<int>(seed % 3);
+    const std::optional<Plan> plan = plan_of(json);
+    if (!plan) return;
+    const EngineResult result = verify_happens_before(*plan, {.fold_loops = any});
+    const bool proves = certify(*plan, {.verdict = Verdict::kSafe}).refused.empty();
+    if (proves) {
+      EXPECT_EQ(result.verdict, Verdict::kSafe) << "seed " << seed << "\n" << json.dump(1);
+    }
+    proven += proves ? 1 : 0;
+    if (result.verdict != Verdict::kUnsafe) return;
+    shown += certify(*plan, result).refused.empty() ? 1 : 0;
+  });
+  std::cout << proven << " proven, " << shown << " shown to be unsafe\n";
+  EXPECT_GT(proven, 50);
+  EXPECT_GT(shown, 10);
 }
 
 }  // namespace
