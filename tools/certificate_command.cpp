@@ -1,5 +1,9 @@
 // `memverify check-certificate`, and the writing of certificates for `memverify verify`.
+#include <future>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plan/input_file.h"
 #include "plan/words.h"
@@ -14,6 +18,24 @@
 #include "verify/certificate_write.h"
 
 namespace memverify {
+namespace {
+
+struct LoadedCertificate {
+  std::optional<cert::Certificate> certificate;
+  std::vector<InputError> errors;
+};
+
+LoadedCertificate load_certificate(const std::string& path) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file.ok()) return {.errors = with_excerpts(file.errors(), "", path)};
+  const std::string_view text = file.value().text();
+  Result<cert::Certificate> certificate = cert::read_certificate(text, path);
+  if (!certificate.ok()) return {.errors = with_excerpts(certificate.errors(), text, path)};
+  return {.certificate = std::move(certificate).value()};
+}
+
+}  // namespace
+
 ExitCode check_certificate_command(const Arguments& arguments) {
   std::vector<std::string> files;
   ColorMode color = ColorMode::kAuto;
@@ -33,23 +55,21 @@ ExitCode check_certificate_command(const Arguments& arguments) {
       "  memverify check-certificate plan.json proof.json");
   if (const auto code = parse(app, arguments)) return *code;
   const Style error_style = Style::of(color, stderr);
+  if (files[0] == "-" && files[1] == "-") {
+    return usage_error("check-certificate", "standard input is either the plan or the certificate");
+  }
+  auto beside = std::async(std::launch::async, [&] { return load_certificate(files[1]); });
   const Loaded loaded = load_plan(files[0], cannot_be_verified);
   if (!loaded.plan) {
     write_error(text_errors(loaded.errors, error_style));
     return ExitCode::kBadInput;
   }
-  const Result<InputFile> file = InputFile::open(files[1]);
-  if (!file.ok()) {
-    write_error(text_errors(with_excerpts(file.errors(), "", files[1]), error_style));
+  const LoadedCertificate read = beside.get();
+  if (!read.certificate) {
+    write_error(text_errors(read.errors, error_style));
     return ExitCode::kBadInput;
   }
-  const std::string_view text = file.value().text();
-  const Result<cert::Certificate> certificate = cert::read_certificate(text, files[1]);
-  if (!certificate.ok()) {
-    write_error(text_errors(with_excerpts(certificate.errors(), text, files[1]), error_style));
-    return ExitCode::kBadInput;
-  }
-  const cert::CheckResult result = check_certificate(*loaded.plan, certificate.value());
+  const cert::CheckResult result = check_certificate(*loaded.plan, *read.certificate);
   StandardOutput output;
   switch (result.kind) {
     case cert::CheckResult::Kind::kOtherPlan:
@@ -63,7 +83,7 @@ ExitCode check_certificate_command(const Arguments& arguments) {
     case cert::CheckResult::Kind::kAccepted:
       break;
   }
-  output.write("memverify: certificate accepted: " + certificate.value().verdict + ", " +
+  output.write("memverify: certificate accepted: " + read.certificate->verdict + ", " +
                result.summary + "\n");
   return output.finish(ExitCode::kSafe);
 }

@@ -26,12 +26,15 @@ BytePass::BytePass(const Model& model, ByteVisitor& visitor)
   }
   describe_families();
   list();
+  if (!any_alloc_) expect_all();
 }
 
 void BytePass::go(std::span<const Node> run) {
-  if (any_alloc_) list_events();
-  expect_all();
-  if (any_alloc_) check_lifetimes();
+  if (any_alloc_) {
+    list_events();
+    expect_all();
+    check_lifetimes();
+  }
   for (Node node : run) {
     for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) step(touches_[k]);
   }
@@ -77,6 +80,16 @@ std::int64_t BytePass::instance_of(TensorId tensor, std::int64_t iteration) cons
 void BytePass::list() {
   static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
                                           AccessKind::kWrite, AccessKind::kClobber};
+  std::size_t count = plan_.outputs.size();
+  for (const auto* kept : {&plan_.inputs, &plan_.constants}) {
+    for (TensorId id : *kept) count += plan_.storages[plan_.tensors[id].storage].slots.size();
+  }
+  for (Node node = 0; node < model_.size(); ++node) count += model_.op(node).accesses.size();
+  first_.reserve(model_.size() + std::size_t{1});
+  touches_.reserve(count);
+  ranges_.reserve(count);
+  pieces_.reserve(count);
+  contents_.reserve(count);
   for (Node node = 0; node < model_.size(); ++node) {
     first_.push_back(static_cast<std::uint32_t>(touches_.size()));
     const NodeInfo& info = model_[node];

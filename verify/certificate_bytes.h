@@ -144,9 +144,9 @@ class BytePass {
   std::uint32_t update_of(const Touch& touch);
   // What is expected.
   void expect_all();
-  void expect_step(std::uint32_t id);
-  Family& family(TensorId tensor, std::int64_t instance);
-  void expect(Touch& touch);
+  Family new_family(TensorId root, std::int64_t instance) const;
+  void expect_step(std::uint32_t id, Family& known);
+  void expect(Touch& touch, Family& known);
   void expect_last(const Touch& touch, Family& family, ByteRange range);
   void expect_named(const Touch& touch, Family& family, ByteRange range, Node writer);
   Node named_writer(const Touch& touch, bool& named) const;
@@ -181,10 +181,10 @@ class BytePass {
   std::vector<ByteRange> ranges_;
   std::vector<Piece> pieces_;
   std::vector<Content> contents_;
+  std::vector<Node> told_;
   std::unordered_map<std::uint64_t, Version> accumulated_;
-  std::vector<std::uint8_t> one_instance_;              ///< By root.
-  std::vector<std::vector<TensorId>> initial_;          ///< By root: inputs and constants.
-  std::unordered_map<std::uint64_t, Family> families_;  ///< By root and instance.
+  std::vector<std::uint8_t> one_instance_;      ///< By root.
+  std::vector<std::vector<TensorId>> initial_;  ///< By root: inputs and constants.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
   std::vector<ByteMap<Bytes>> pools_;
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.

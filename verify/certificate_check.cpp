@@ -1,7 +1,9 @@
 #include "verify/certificate_check.h"
 
 #include <algorithm>
+#include <future>
 
+#include "plan/beside.h"
 #include "plan/faults.h"
 #include "plan/layout.h"
 #include "plan/words.h"
@@ -80,11 +82,12 @@ std::string check_case(const Plan& plan, const Layout& layout, const CaseValues&
   if (!model.refused().empty()) return "the checker does not take the plan: " + model.refused();
   const Run run = make_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
-  Orders orders(model, proof.orders);
-  if (!orders.problem().empty()) return orders.problem();
-  if (std::string problem = orders.check(); !problem.empty()) return problem;
+  Orders orders(model);
+  auto taken = std::async(beside(model.size()), [&] { return orders.take(proof.orders); });
   Judge judge(model, orders, proof.writers);
-  BytePass(model, judge).go(run.order);
+  BytePass bytes(model, judge);
+  if (std::string problem = taken.get(); !problem.empty()) return problem;
+  bytes.go(run.order);
   if (!judge.problem().empty()) return judge.problem();
   if (judge.reads() != proof.writers.size()) return "writers for reads that there are not";
   if (std::string problem = orders.idle(); !problem.empty()) return problem;
@@ -137,44 +140,45 @@ std::string check_safe(const Plan& plan, const Certificate& certificate, Counts&
   for (std::uint64_t k = 0; k < cases.count();) {
     const Result<Layout> layout = Layout::make(plan, cases.at(k).valuation);
     if (!layout.ok()) return "case " + std::to_string(k) + ": the plan has no layout";
-    if (std::string fault = first_fault(plan, layout.value()); !fault.empty()) return fault;
-    for (std::uint64_t c = 0; c < cases.condition_cases(); ++c, ++k) {
-      const std::string problem =
-          check_case(plan, layout.value(), cases.at(k), certificate.cases[k], counts);
-      if (!problem.empty()) return "case " + std::to_string(k) + ": " + problem;
+    auto fault =
+        std::async(beside(plan.ops.size()), [&] { return first_fault(plan, layout.value()); });
+    std::string problem;
+    for (std::uint64_t c = 0; c < cases.condition_cases() && problem.empty(); ++c, ++k) {
+      problem = check_case(plan, layout.value(), cases.at(k), certificate.cases[k], counts);
+      if (!problem.empty()) problem = "case " + std::to_string(k) + ": " + problem;
     }
+    if (std::string found = fault.get(); !found.empty()) return found;
+    if (!problem.empty()) return problem;
   }
   return "";
+}
+
+CheckResult check_verdict(const Plan& plan, const Certificate& certificate) {
+  CheckResult result;
+  if (certificate.verdict == "unsafe") {
+    result.message = check_unsafe(plan, certificate);
+    result.summary = counted(static_cast<std::int64_t>(certificate.faults.size()), "fault");
+  } else if (certificate.verdict == "safe") {
+    Counts counts;
+    result.message = check_safe(plan, certificate, counts);
+    result.summary = counted(counts.cases, "case") + ", " + counted(counts.pairs, "pair") + ", " +
+                     counted(counts.orders, "order") + ", " + counted(counts.reads, "read");
+  } else {
+    result.message = "there are no certificates of the verdict \"" + certificate.verdict + "\"";
+  }
+  if (result.message.empty()) result.kind = CheckResult::Kind::kAccepted;
+  return result;
 }
 
 }  // namespace
 
 CheckResult check_certificate(const Plan& plan, const Certificate& certificate,
                               const CheckOptions& options) {
-  CheckResult result;
-  if (!options.any_plan && certificate.plan != fingerprint(plan)) {
-    result.kind = CheckResult::Kind::kOtherPlan;
-    result.message = "the certificate is of another plan";
-    return result;
-  }
-  if (certificate.verdict == "unsafe") {
-    result.message = check_unsafe(plan, certificate);
-    if (!result.message.empty()) return result;
-    result.kind = CheckResult::Kind::kAccepted;
-    result.summary = counted(static_cast<std::int64_t>(certificate.faults.size()), "fault");
-    return result;
-  }
-  if (certificate.verdict != "safe") {
-    result.message = "there are no certificates of the verdict \"" + certificate.verdict + "\"";
-    return result;
-  }
-  Counts counts;
-  result.message = check_safe(plan, certificate, counts);
-  if (!result.message.empty()) return result;
-  result.kind = CheckResult::Kind::kAccepted;
-  result.summary = counted(counts.cases, "case") + ", " + counted(counts.pairs, "pair") + ", " +
-                   counted(counts.orders, "order") + ", " + counted(counts.reads, "read");
-  return result;
+  auto own = std::async(beside(plan.ops.size()),
+                        [&] { return options.any_plan ? certificate.plan : fingerprint(plan); });
+  CheckResult result = check_verdict(plan, certificate);
+  if (own.get() == certificate.plan) return result;
+  return {.kind = CheckResult::Kind::kOtherPlan, .message = "the certificate is of another plan"};
 }
 
 }  // namespace memverify::cert

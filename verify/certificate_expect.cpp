@@ -1,22 +1,44 @@
 // The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]).
 #include <algorithm>
+#include <numeric>
 
 #include "verify/certificate_bytes.h"
 
 namespace memverify::cert {
 
+/// One instance of a family after the other, each in program order.
 void BytePass::expect_all() {
-  for (std::uint32_t k = 0; k < touches_.size(); ++k) {
-    if (!touches_[k].keeps) expect_step(k);
+  std::vector<std::uint32_t> begin(plan_.tensors.size() + 1, 0);  // By root.
+  const auto for_each = [&](auto&& use) {
+    for (std::uint32_t k = 0; k < touches_.size(); ++k) {
+      const Touch& touch = touches_[k];
+      if (touch.keeps || touch.tensor == kNone<TensorId>) continue;
+      if (touch.kind != AccessKind::kClobber) use(k, index(plan_.tensors[touch.tensor].root));
+    }
+  };
+  for_each([&](std::uint32_t, std::uint32_t root) { ++begin[root + 1]; });
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<std::uint32_t> by_root(begin.back());
+  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+  for_each([&](std::uint32_t k, std::uint32_t root) { by_root[next[root]++] = k; });
+  const auto instance = [&](std::uint32_t k) { return touches_[k].instance; };
+  for (std::size_t root = 0; root + 1 < begin.size(); ++root) {
+    std::span<std::uint32_t> left(by_root.data() + begin[root], begin[root + 1] - begin[root]);
+    if (!std::ranges::is_sorted(left, {}, instance)) std::ranges::stable_sort(left, {}, instance);
+    while (!left.empty()) {
+      const auto end = std::ranges::upper_bound(left, instance(left.front()), {}, instance);
+      const auto count = static_cast<std::size_t>(end - left.begin());
+      Family family = new_family(static_cast<TensorId>(root), instance(left.front()));
+      for (std::uint32_t k : left.first(count)) expect_step(k, family);
+      left = left.subspan(count);
+    }
   }
 }
 
-void BytePass::expect_step(std::uint32_t id) {
+void BytePass::expect_step(std::uint32_t id, Family& known) {
   Touch& touch = touches_[id];
-  if (touch.tensor == kNone<TensorId> || touch.kind == AccessKind::kClobber) return;
-  Family& known = family(touch.tensor, touch.instance);
   const TensorId root = plan_.tensors[touch.tensor].root;
-  if (touch.kind == AccessKind::kRead) return expect(touch);
+  if (touch.kind == AccessKind::kRead) return expect(touch, known);
   if (touch.kind == AccessKind::kAccumulate) known.accumulates.push_back(id);
   for (const ByteRange& range : ranges(touch)) {
     if (touch.kind == AccessKind::kWrite) {
@@ -29,24 +51,17 @@ void BytePass::expect_step(std::uint32_t id) {
   }
 }
 
-BytePass::Family& BytePass::family(TensorId tensor, std::int64_t instance) {
-  const TensorId root = plan_.tensors[tensor].root;
-  const std::uint64_t key =
-      (std::uint64_t{index(root)} << 32) | static_cast<std::uint32_t>(instance);
-  const auto [at, is_new] = families_.try_emplace(key);
-  if (!is_new) return at->second;
+BytePass::Family BytePass::new_family(TensorId root, std::int64_t instance) const {
+  Family family;
   for (TensorId initial : initial_[index(root)]) {
     const Region region = model_.layout().tensor_region(plan_, initial, instance);
-    for (const ByteRange& run : region.runs()) {
-      at->second.bytes.assign(run.begin, run.end, kInitial);
-    }
+    for (const ByteRange& run : region.runs()) family.bytes.assign(run.begin, run.end, kInitial);
   }
-  return at->second;
+  return family;
 }
 
-void BytePass::expect(Touch& touch) {
+void BytePass::expect(Touch& touch, Family& known) {
   touch.expects.begin = static_cast<std::uint32_t>(pieces_.size());
-  Family& known = family(touch.tensor, touch.instance);
   bool named = false;
   const Node writer = named_writer(touch, named);
   for (const ByteRange& range : ranges(touch)) {
@@ -176,7 +191,8 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
 }
 
 void BytePass::tell_writers(const Touch& touch) {
-  std::vector<Node> writers;
+  std::vector<Node>& writers = told_;
+  writers.clear();
   for (std::uint32_t k = touch.expects.begin; k < touch.expects.end; ++k) {
     const Node writer = contents_[base(pieces_[k].version)].node;
     if (writers.empty() || writers.back() != writer) writers.push_back(writer);

@@ -119,18 +119,17 @@ void add_order(Rows& rows, Node previous, Node node, Node before, const Reason& 
   rows.ends.push_back(rows.numbers.size());
 }
 
-Orders::Orders(Model& model, const Rows& rows) : model_(model) {
+std::string Orders::take(const Rows& rows) {
   orders_.reserve(rows.size());
+  unsorted_.reserve(2 * rows.size());
   Node previous = 0;
-  for (std::size_t k = 0; k < rows.size() && problem_.empty(); ++k) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
     read(rows.row(k), previous);
-    if (!problem_.empty()) {
-      problem_ = "order " + std::to_string(k) + " " + problem_;
-      return;
-    }
+    if (!problem_.empty()) return "order " + std::to_string(k) + " " + problem_;
     previous = orders_.back().node;
   }
   sort_lines();
+  return check();
 }
 
 void Orders::read(std::span<const std::int64_t> row, Node previous) {

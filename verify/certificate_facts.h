@@ -52,15 +52,14 @@ std::optional<Reason> first_reason(Model& model, Node node, Node before, Knowled
 /// The orders of one case.
 class Orders : public Knowledge {
  public:
-  /// Reads rows of relative numbers; a problem with one is told by `problem`.
-  Orders(Model& model, const Rows& rows);
-  const std::string& problem() const { return problem_; }
+  explicit Orders(Model& model) : model_(model) {}
+  /// Takes rows of relative numbers. "" or what is wrong with one; or the first order that does not
+  /// hold, or has another reason than the first.
+  std::string take(const Rows& rows);
 
   bool at_start(Node node, Node before) override;
   /// The same, noting that the order it follows from is needed.
   bool use(Node node, Node before);
-  /// "" or the first order that does not hold, or has another reason than the first.
-  std::string check();
   /// "" or an order that nothing needed.
   std::string idle() const;
   std::size_t size() const { return orders_.size(); }
@@ -77,6 +76,7 @@ class Orders : public Knowledge {
     std::uint32_t order;
   };
   void read(std::span<const std::int64_t> row, Node previous);
+  std::string check();
   void enter(std::uint32_t order, Model::Place place);
   void sort_lines();
   const Entry* find(Node node, Node before) const;

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "verify/beside.h"
+#include "plan/beside.h"
 
 namespace memverify {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "plan/beside.h"
 #include "plan/faults.h"
 #include "plan/layout.h"
 #include "plan/words.h"
-#include "verify/beside.h"
 #include "verify/cases.h"
 #include "verify/expected.h"
 #include "verify/findings.h"

@@ -1,4 +1,4 @@
-// verify/beside.h -- when a task gets a thread of its own.
+// plan/beside.h -- when a task gets a thread of its own.
 #pragma once
 
 #include <cstddef>
