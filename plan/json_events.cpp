@@ -13,6 +13,34 @@ using SizeType = std::size_t;
 #include <rapidjson/reader.h>
 
 namespace memverify {
+
+std::size_t find_invalid_utf8(std::string_view text) {
+  std::size_t i = 0;
+  const auto byte = [&](std::size_t k) {
+    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
+  };
+  const auto continues = [&](std::size_t k) { return (byte(k) & 0xC0U) == 0x80U; };
+  while (i < text.size()) {
+    const unsigned lead = byte(i);
+    const unsigned next = byte(i + 1);
+    if (lead < 0x80) {
+      i += 1;
+    } else if (lead >= 0xC2 && lead <= 0xDF && continues(i + 1)) {
+      i += 2;
+    } else if ((lead & 0xF0U) == 0xE0 && continues(i + 1) && continues(i + 2) &&
+               (lead != 0xE0 || next >= 0xA0) && (lead != 0xED || next < 0xA0)) {
+      i += 3;
+    } else if (lead >= 0xF0 && lead <= 0xF4 && continues(i + 1) && continues(i + 2) &&
+               continues(i + 3) && (lead != 0xF0 || next >= 0x90) &&
+               (lead != 0xF4 || next < 0x90)) {
+      i += 4;
+    } else {
+      return i;
+    }
+  }
+  return std::string_view::npos;
+}
+
 namespace {
 
 /// The string that the scan is in, when its bytes are not those of the text.
@@ -94,34 +122,6 @@ class TextStream {
   unsigned bits_ = 0;           ///< Of all bytes put one by one, or'ed.
   Unescaped* unescaped_;
 };
-
-/// Index of the first byte that is not UTF-8 (RFC 3629), or npos.
-std::size_t find_invalid_utf8(std::string_view text) {
-  std::size_t i = 0;
-  const auto byte = [&](std::size_t k) {
-    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
-  };
-  const auto continues = [&](std::size_t k) { return (byte(k) & 0xC0U) == 0x80U; };
-  while (i < text.size()) {
-    const unsigned lead = byte(i);
-    const unsigned next = byte(i + 1);
-    if (lead < 0x80) {
-      i += 1;
-    } else if (lead >= 0xC2 && lead <= 0xDF && continues(i + 1)) {
-      i += 2;
-    } else if ((lead & 0xF0U) == 0xE0 && continues(i + 1) && continues(i + 2) &&
-               (lead != 0xE0 || next >= 0xA0) && (lead != 0xED || next < 0xA0)) {
-      i += 3;
-    } else if (lead >= 0xF0 && lead <= 0xF4 && continues(i + 1) && continues(i + 2) &&
-               continues(i + 3) && (lead != 0xF0 || next >= 0x90) &&
-               (lead != 0xF4 || next < 0x90)) {
-      i += 4;
-    } else {
-      return i;
-    }
-  }
-  return std::string_view::npos;
-}
 
 std::string hex(unsigned char byte) {
   constexpr char kDigits[] = "0123456789ABCDEF";
@@ -282,8 +282,7 @@ std::optional<JsonError> scan_json(std::string_view text, JsonHandler& handler) 
   TextStream stream(text, byte_order_mark(text), unescaped);
   Adapter adapter(text, handler, stream, unescaped);
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>> reader;
-  constexpr unsigned kFlags = rapidjson::kParseInsituFlag |
-                              rapidjson::kParseNumbersAsStringsFlag;
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, adapter);
   if (adapter.error) return adapter.error;
   if (result.Code() == rapidjson::kParseErrorTermination) return std::nullopt;

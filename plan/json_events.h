@@ -52,6 +52,9 @@ inline constexpr std::size_t kMaxJsonDepth = 1000;
 /// Length of the UTF-8 byte order mark that `text` starts with: 3 or 0.
 std::size_t byte_order_mark(std::string_view text) noexcept;
 
+/// Index of the first byte that is not UTF-8 (RFC 3629), or npos. Cost: linear.
+std::size_t find_invalid_utf8(std::string_view text);
+
 /// Scans one JSON document, RFC 8259, UTF-8, a byte order mark skipped. Returns the error that
 /// ended the scan; nullopt when it came to the end or the handler stopped it. Repeated keys are
 /// passed on. Cost: linear.

@@ -4,9 +4,28 @@
 
 namespace memverify {
 
+namespace {
+
+/// The verdict without the findings that are accepted. What was not looked at is not.
+Verdict left_verdict(const Report& report) {
+  if (report.accepted.empty() || report.stopped_at_max_findings) return report.verdict;
+  std::vector<Finding> left;
+  for (const Finding& finding : report.findings) {
+    if (report.accepted_reason(finding) == nullptr) left.push_back(finding);
+  }
+  return verdict_of(left);
+}
+
+}  // namespace
+
+const std::string* Report::accepted_reason(const Finding& finding) const {
+  const auto found = accepted.find(static_cast<std::size_t>(&finding - findings.data()));
+  return found == accepted.end() ? nullptr : &found->second;
+}
+
 ExitCode exit_code(const Report& report) {
   if (!report.errors.empty()) return ExitCode::kBadInput;
-  const ExitCode code = exit_code(report.verdict);
+  const ExitCode code = exit_code(left_verdict(report));
   return report.internal_errors.empty() ? code : ExitCode::kInternal;
 }
 
@@ -23,6 +42,7 @@ std::string outcome_line(const Report& report) {
   std::string line = std::string(name(report.verdict)) + ", " + looked_at + ", " +
                      many(report.findings.size(), "finding");
   if (report.stopped_at_max_findings) line += " (stopped at --max-findings)";
+  if (!report.accepted.empty()) line += ", " + std::to_string(report.accepted.size()) + " accepted";
   if (report.search) {
     line += report.search->complete ? ", exhaustive" : ", not exhaustive";
     if (report.search->complete && report.search->reduction != Reduction::kNone) {

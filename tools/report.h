@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,15 +52,21 @@ struct Report {
   std::size_t witnesses_replayed = 0;        ///< Of those, how many the simulator was asked about.
   std::vector<std::string> internal_errors;  ///< Bugs met on the way, a sentence each.
   std::vector<std::string> imported;  ///< What an importer took for granted, a sentence each.
+  /// Why findings are lived with, by their index (tools/baseline.h).
+  std::map<std::size_t, std::string> accepted;
+
+  /// Of one of `findings`; nullptr if it is not accepted.
+  const std::string* accepted_reason(const Finding& finding) const;
 };
 
+/// That of the verdict that the findings would give which are not accepted.
 ExitCode exit_code(const Report& report);
 
 /// Steps of a witness that a report prints: the last ones, at most this many.
 inline constexpr std::size_t kMostSteps = 1000;
 
-/// "unsafe, 12 pairs checked, 2 findings"; of a search "safe, 729 states, 0 findings, exhaustive";
-/// or "error, 3 errors" for bad input. Stable.
+/// "unsafe, 12 pairs checked, 2 findings", then ", 1 accepted" if so; of a search "safe, 729
+/// states, 0 findings, exhaustive"; or "error, 3 errors" for bad input. Stable.
 std::string outcome_line(const Report& report);
 
 /// `timed` beside the verdict: "safe under the stated durations and delays, though not in general".

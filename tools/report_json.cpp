@@ -153,6 +153,9 @@ Json verdict_json(const Report& report) {
   out["findings"] = Json::array();
   for (const Finding& finding : report.findings) {
     out["findings"].push_back(finding_json(plan, finding, kMostSteps));
+    if (const std::string* reason = report.accepted_reason(finding)) {
+      out["findings"].back()["accepted"] = *reason;
+    }
   }
   if (report.timed) {
     out["timed"] = {{"verdict", name(report.timed->verdict)}, {"message", timed_words(report)}};

@@ -294,7 +294,11 @@ std::string text_finding(const Plan& plan, const Finding& finding, const Style& 
 std::string text_findings(const Report& report, const Style& style) {
   std::string out;
   for (const Finding& finding : report.findings) {
-    out += text_finding(report.plan, finding, style) + "\n";
+    out += text_finding(report.plan, finding, style);
+    if (const std::string* reason = report.accepted_reason(finding)) {
+      out += note("accepted", printable(*reason), style);
+    }
+    out += "\n";
   }
   return out;
 }

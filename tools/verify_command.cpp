@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "plan/input_file.h"
 #include "plan/suggest.h"
 #include "plan/words.h"
 #include "plan/writer.h"
+#include "tools/baseline.h"
 #include "tools/certificate_file.h"
 #include "tools/parse.h"
-#include "tools/report_json.h"
-#include "tools/report_text.h"
+#include "tools/report_format.h"
 #include "tools/verify_file.h"
 #include "verify/smt_verify.h"
 
@@ -18,7 +21,11 @@ namespace {
 
 struct VerifyArguments {
   std::vector<std::string> files;
-  bool json = false;
+  std::string format = "text";
+  std::vector<std::string> outputs;
+  std::string baseline;
+  std::string accept;
+  bool shrink_only = false;
   bool quiet = false;
   EngineOptions options;
   ImportRequest import;
@@ -35,6 +42,33 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
+void add_format_options(CLI::App& app, VerifyArguments& arguments) {
+  std::vector<std::string> names;
+  std::string help;
+  for (const NamedFormat& format : report_formats()) {
+    names.emplace_back(format.name);
+    help += (help.empty() ? "" : "; ") + std::string(format.name) + ": " + std::string(format.help);
+  }
+  app.add_option("--format", arguments.format, help)
+      ->check(one_of(names))
+      ->type_name("FORMAT")
+      ->capture_default_str()
+      ->take_last();
+  app.add_option("--output", arguments.outputs, "Write the report to a file, too; several times")
+      ->type_name("FORMAT=FILE")
+      ->allow_extra_args(false);
+  app.add_option("--baseline", arguments.baseline,
+                 "Findings that this file accepts, each with a reason, do not count")
+      ->type_name("FILE")
+      ->take_last();
+  app.add_option("--accept", arguments.accept,
+                 "Enter what was found into the baseline, for this reason")
+      ->type_name("REASON")
+      ->take_last();
+  app.add_flag("--baseline-shrink-only", arguments.shrink_only,
+               "Take out of the baseline what was not found any more, and what has expired");
+}
+
 void add_options(CLI::App& app, VerifyArguments& arguments) {
   app.add_option("FILE", arguments.files,
                  "Plan files, or files that memverify import reads; - is standard input")
@@ -42,7 +76,7 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       ->type_name("");
   add_from_option(app, arguments.import);
   add_import_options(app, arguments.import);
-  add_format_option(app, arguments.json);
+  add_format_options(app, arguments);
   add_max_findings_option(app, arguments.options.max_findings);
   std::string help = "Who decides: auto (the cheapest that can), all (each, and they must agree)";
   for (const Engine& engine : engines()) {
@@ -79,6 +113,7 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       "Examples:\n"
       "  memverify plan.json\n"
       "  memverify plans/*.json --quiet\n"
+      "  memverify plan.json --format github --output sarif=memverify.sarif\n"
       "  my-compiler --dump-plan | memverify - --format json");
 }
 
@@ -111,25 +146,51 @@ void print_errors(const Report& report, const Style& style) {
   }
 }
 
-std::string single_report(const Report& report, const VerifyArguments& arguments,
-                          const Style& style) {
-  if (arguments.json) return json_report(report, JsonLayout::kPretty);
-  if (!report.errors.empty() || arguments.quiet) {
-    return "memverify: " + outcome_line(report) + "\n";
+/// Standard output, or a file that is written at the end.
+struct ReportOutput {
+  std::string path;  ///< "": standard output.
+  std::unique_ptr<ReportFormat> format;
+  std::string text = {};
+};
+
+/// Standard output first. Empty, after a message, if one makes no sense.
+std::vector<ReportOutput> make_outputs(const VerifyArguments& given) {
+  const FormatSettings settings{.files = given.files.size(), .quiet = given.quiet};
+  FormatSettings on_terminal = settings;
+  on_terminal.style = Style::of(given.color, stdout);
+  std::vector<ReportOutput> outputs;
+  outputs.push_back({.path = "", .format = find_format(given.format)->make(on_terminal)});
+  for (const std::string& output : given.outputs) {
+    const std::size_t equals = output.find('=');
+    const std::string_view name = std::string_view(output).substr(0, equals);
+    const NamedFormat* const format = find_format(name);
+    if (equals == std::string::npos || equals + 1 == output.size() || format == nullptr) {
+      Suggester suggester(name);
+      for (const NamedFormat& known : report_formats()) suggester.consider(known.name);
+      usage_error("verify", "--output takes FORMAT=FILE, not " + memverify::quoted(output) +
+                                suggester.hint());
+      return {};
+    }
+    outputs.push_back({.path = output.substr(equals + 1), .format = format->make(settings)});
   }
-  return text_report(report, style);
+  return outputs;
 }
 
-std::string summary(const std::map<std::string_view, std::int64_t>& counts, std::size_t files) {
-  std::string line = "memverify: " + counted(static_cast<std::int64_t>(files), "file");
-  std::string_view separator = ": ";
-  for (const std::string_view outcome : {"unsafe", "error", "unknown", "safe"}) {
-    const auto found = counts.find(outcome);
-    if (found == counts.end()) continue;
-    line += std::string(separator) + std::to_string(found->second) + " " + std::string(outcome);
-    separator = ", ";
+ExitCode write_outputs(std::vector<ReportOutput>& outputs, StandardOutput& standard,
+                       ExitCode code) {
+  const ExitCode all = code;
+  for (ReportOutput& output : outputs) {
+    const std::string rest = output.format->end(all);
+    if (output.path.empty()) {
+      standard.write(rest);
+      continue;
+    }
+    const std::string problem = replace_file(output.path, output.text + rest);
+    if (problem.empty()) continue;
+    write_error("memverify: " + problem + "\n");
+    code = worse(code, ExitCode::kBadInput);
   }
-  return line + "\n";
+  return code;
 }
 
 /// Timed runs are some of all runs: none of them can go wrong in a safe plan.
@@ -153,6 +214,62 @@ bool dump(const Report& report, const std::string& file) {
   if (!problem.empty()) write_error("memverify verify: " + problem + "\n");
   return problem.empty();
 }
+
+/// The baseline of one command, if it has one.
+class Ratchet {
+ public:
+  explicit Ratchet(const VerifyArguments& given) : given_(given), today_(today()) {}
+
+  /// False, after a message, when the file is no baseline. It may be missing if it is to be
+  /// written.
+  bool load() {
+    if (given_.baseline.empty()) return true;
+    std::error_code ignored;
+    if (!given_.accept.empty() && !std::filesystem::exists(given_.baseline, ignored)) return true;
+    const Result<InputFile> file = InputFile::open(given_.baseline);
+    const std::string_view text = file.ok() ? file.value().text() : "";
+    Result<Baseline> read = file.ok() ? Baseline::read(text) : Result<Baseline>(file.errors());
+    if (read.ok()) {
+      baseline_ = std::move(read).value();
+      return true;
+    }
+    write_error(text_errors(with_excerpts(read.errors(), text, given_.baseline),
+                            Style::of(given_.color, stderr)));
+    return false;
+  }
+
+  void accept(Report& report) {
+    if (given_.baseline.empty() || !report.errors.empty()) return;
+    baseline_.accept(report, today_);
+    if (given_.accept.empty()) return;
+    baseline_.add(report, given_.accept);
+    baseline_.accept(report, today_);
+  }
+
+  /// Says what has gone, and writes what has changed.
+  ExitCode end(ExitCode code) {
+    for (const AcceptedFinding& entry : baseline_.entries()) {
+      const bool is_over = Baseline::expired(entry, today_);
+      if (entry.seen && !is_over) continue;
+      write_error(
+          "memverify: the baseline's " + entry.fingerprint +
+          (entry.rule.empty() ? "" : " (" + printable(entry.rule + " in " + entry.plan) + ")") +
+          (is_over ? " has expired" : " was not found") +
+          (given_.shrink_only ? ": taken out\n" : "; --baseline-shrink-only takes it out\n"));
+    }
+    if (given_.shrink_only) baseline_.shrink(today_);
+    if (!given_.shrink_only && given_.accept.empty()) return code;
+    const std::string problem = replace_file(given_.baseline, baseline_.write());
+    if (problem.empty()) return code;
+    write_error("memverify: " + problem + "\n");
+    return worse(code, ExitCode::kBadInput);
+  }
+
+ private:
+  const VerifyArguments& given_;
+  std::string today_;
+  Baseline baseline_;
+};
 
 /// A verdict without a certificate stays what it is: the exit code says so.
 ExitCode write_proof(const Report& report, const std::string& path, ExitCode code) {
@@ -183,35 +300,40 @@ ExitCode verify_command(const Arguments& arguments) {
   if (!given.certificate.empty() && given.files.size() > 1) {
     return usage_error("verify", "--certificate takes one plan");
   }
+  if (given.baseline.empty() && (!given.accept.empty() || given.shrink_only)) {
+    return usage_error("verify", "--accept and --baseline-shrink-only go with --baseline");
+  }
+  std::vector<ReportOutput> outputs = make_outputs(given);
+  if (outputs.empty()) return ExitCode::kBadInput;
+  Ratchet ratchet(given);
+  if (!ratchet.load()) return ExitCode::kBadInput;
   const EngineChoice chosen = select_engines(given.engine);
-  const Style out_style = Style::of(given.color, stdout);
   const Style error_style = Style::of(given.color, stderr);
-  const bool single = given.files.size() == 1;
   StandardOutput output;
   ExitCode code = ExitCode::kSafe;
-  std::map<std::string_view, std::int64_t> counts;
   for (const std::string& file : given.files) {
     Report report = verify_file(file, chosen, given.options, given.import);
     if (given.timed && report.errors.empty()) ask_in_time(report, given.options);
+    ratchet.accept(report);
     code = worse(code, exit_code(report));
     if (!given.dump.empty() && report.errors.empty() && !dump(report, given.dump)) {
       code = worse(code, ExitCode::kBadInput);
     }
     code = write_proof(report, given.certificate, code);
-    ++counts[report.errors.empty() ? name(report.verdict) : "error"];
     print_errors(report, error_style);
     write_error(assumptions_text(given.import, report.imported));
     if (!report.errors.empty() && &file == &given.files.front()) write_error(command_hint(file));
-    if (single) {
-      output.write(single_report(report, given, out_style));
-    } else if (given.json) {
-      output.write(json_report(report, JsonLayout::kOneLine));
-    } else {
-      output.write(printable(file) + ": " + outcome_line(report) + "\n");
+    for (ReportOutput& one : outputs) {
+      std::string text = one.format->add(report);
+      if (one.path.empty()) {
+        output.write(text);
+      } else {
+        one.text += text;
+      }
     }
   }
-  if (!single && !given.json) output.write(summary(counts, given.files.size()));
-  return output.finish(code);
+  code = ratchet.end(code);
+  return output.finish(write_outputs(outputs, output, code));
 }
 
 }  // namespace memverify

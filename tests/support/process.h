@@ -48,6 +48,8 @@ class Sandbox {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
 
+  std::string read(const std::string& name) const { return read_text(folder_ / name); }
+
   /// Runs `memverify ARGUMENTS…`. Its standard output goes to `out` if that is given.
   Outcome run(const std::vector<std::string>& arguments, const std::string& input = "",
               const char* out = nullptr) const {

@@ -1,0 +1,16 @@
+// tools/fingerprint.h -- a number for what a finding says, the same from one run to the next.
+#pragma once
+
+#include <string>
+
+#include "tools/report.h"
+
+namespace memverify {
+
+/// 16 hexadecimal digits of the rule, the plan (its name, or that of its file), the ops, tensors
+/// and syncs by name, and how many iterations apart. What changes with every build stays out:
+/// bytes, places, iterations as such, the run. Findings that differ in nothing else have one
+/// fingerprint.
+std::string fingerprint(const Report& report, const Finding& finding);
+
+}  // namespace memverify
