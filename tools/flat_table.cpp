@@ -146,13 +146,21 @@ std::string_view FlatTable::data(int field, std::string_view name) const {
   return {reinterpret_cast<const char*>(found->data()), found->size()};
 }
 
-std::vector<std::int32_t> FlatTable::i32s(int field, std::string_view name) const {
-  std::vector<std::int32_t> values;
-  const auto* found = pointer<flatbuffers::Vector<std::int32_t>>(field, name);
+template <typename T>
+std::vector<T> FlatTable::integers(int field, std::string_view name) const {
+  std::vector<T> values;
+  const auto* found = pointer<flatbuffers::Vector<T>>(field, name);
   if (found == nullptr || !file_->spend(found->size(), path_)) return values;
   values.reserve(found->size());
   for (flatbuffers::uoffset_t i = 0; i < found->size(); ++i) values.push_back(found->Get(i));
   return values;
+}
+
+std::vector<std::int32_t> FlatTable::i32s(int field, std::string_view name) const {
+  return integers<std::int32_t>(field, name);
+}
+std::vector<std::int64_t> FlatTable::i64s(int field, std::string_view name) const {
+  return integers<std::int64_t>(field, name);
 }
 
 /// The table that the offset at `offset` points to; none when it is damaged.

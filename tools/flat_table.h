@@ -67,6 +67,8 @@ class FlatTable {
   /// A vector of bytes; costs nothing.
   std::string_view data(int field, std::string_view name) const;
   std::vector<std::int32_t> i32s(int field, std::string_view name) const;
+  /// Also for unsigned ones: those of 2^63 and more read as negative.
+  std::vector<std::int64_t> i64s(int field, std::string_view name) const;
   FlatTable table(int field, std::string_view name) const;
   std::vector<FlatTable> tables(int field, std::string_view name) const;
 
@@ -78,6 +80,8 @@ class FlatTable {
   FlatTable child(const std::uint8_t* offset, std::string path) const;
   template <typename T>
   std::int64_t number(int field, std::int64_t absent) const;
+  template <typename T>
+  std::vector<T> integers(int field, std::string_view name) const;
   template <typename T>
   const T* pointer(int field, std::string_view name) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/executorch_program.h"
+#include "tools/hlo_module.h"
 #include "tools/tflite_model.h"
 
 namespace memverify {
@@ -23,6 +25,30 @@ bool is_ethos_u_file(std::string_view file, std::string_view text) {
   return is_tflite_file(file, text) && text.find("ethos-u") != std::string_view::npos;
 }
 
+bool is_executorch_file(std::string_view file, std::string_view text) {
+  return file.ends_with(".pte") || is_executorch(text);
+}
+
+bool is_xla_file(std::string_view file, std::string_view text) {
+  return file.ends_with(".hlo_proto.pb") || file.ends_with(".hlo.pb") || is_hlo_proto(text);
+}
+
+/// JSON that names this key early on.
+bool has_key(std::string_view text, std::string_view key) {
+  constexpr std::size_t kEarly = 65'536;
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && text[start] == '{' &&
+         text.substr(start, kEarly).find(key) != std::string_view::npos;
+}
+
+bool is_tvm_graph_file(std::string_view /*file*/, std::string_view text) {
+  return has_key(text, "\"arg_nodes\"") || has_key(text, "\"node_row_ptr\"");
+}
+
+bool is_kineto_file(std::string_view file, std::string_view text) {
+  return file.ends_with(".trace.json") || has_key(text, "\"traceEvents\"");
+}
+
 constexpr std::array kImporters = {
     Importer{.name = "st-edge-ai",
              .help = "the report of ST Edge AI on the C code it generates",
@@ -41,6 +67,28 @@ constexpr std::array kImporters = {
              .files = "*.tflite",
              .takes = is_tflite_file,
              .read = import_tflite},
+    Importer{.name = "executorch",
+             .help = "an ExecuTorch program",
+             .files = "*.pte",
+             .takes = is_executorch_file,
+             .read = import_executorch},
+    Importer{.name = "xla",
+             .help = "XLA's HloProto, scheduled and with a buffer assignment",
+             .files = "*.hlo_proto.pb, *.hlo.pb",
+             .takes = is_xla_file,
+             .read = import_xla},
+    Importer{.name = "tvm-graph",
+             .help = "a graph of TVM's graph executor",
+             .files = "*.json",
+             .json = true,
+             .takes = is_tvm_graph_file,
+             .read = import_tvm_graph},
+    Importer{.name = "kineto",
+             .help = "a trace of PyTorch's profiler: a partial plan",
+             .files = "*.trace.json",
+             .json = true,
+             .takes = is_kineto_file,
+             .read = import_kineto},
 };
 
 }  // namespace

@@ -59,5 +59,17 @@ Result<Imported> import_tflite(std::string_view text, std::string_view file,
 /// A TensorFlow Lite model with Ethos-U command streams, as Vela writes it.
 Result<Imported> import_ethos_u(std::string_view text, std::string_view file,
                                 const ImportOptions& options = {});
+/// An ExecuTorch program: its first method.
+Result<Imported> import_executorch(std::string_view text, std::string_view file,
+                                   const ImportOptions& options = {});
+/// XLA's HloProto with a schedule and a buffer assignment.
+Result<Imported> import_xla(std::string_view text, std::string_view file,
+                            const ImportOptions& options = {});
+/// The JSON of TVM's graph executor.
+Result<Imported> import_tvm_graph(std::string_view text, std::string_view file,
+                                  const ImportOptions& options = {});
+/// A Kineto trace: what was ordered, as far as it says.
+Result<Imported> import_kineto(std::string_view text, std::string_view file,
+                               const ImportOptions& options = {});
 
 }  // namespace memverify

@@ -1,0 +1,295 @@
+#include "tools/xla_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "plan/words.h"
+
+namespace memverify {
+namespace {
+
+/// "{1,0}" for a node, "" for the whole.
+std::string index_text(const HloShape& shape, std::size_t node) {
+  std::string out;
+  std::size_t at_node = 0;
+  while (at_node != node) {
+    std::size_t child = at_node + 1;
+    std::size_t which = 0;
+    for (; child + shape[child] <= node; ++which) child += shape[child];
+    out += (out.empty() ? "{" : ",") + std::to_string(which);
+    at_node = child;
+  }
+  return out.empty() ? out : out + "}";
+}
+
+}  // namespace
+
+bool XlaPlan::spend(std::size_t steps) {
+  left_ -= static_cast<std::int64_t>(steps);
+  if (left_ < 0 && errors_.empty()) {
+    refuse("import.unsupported", "calls and loops unfold to more than the file has bytes");
+  }
+  return errors_.empty();
+}
+
+void XlaPlan::refuse(std::string_view id, std::string message) {
+  errors_.push_back(
+      {.id = std::string(id), .message = std::move(message), .file = std::string(file_)});
+}
+
+void XlaPlan::name_buffers() {
+  names_.resize(module_.buffers.size());
+  used_.resize(module_.buffers.size());
+  for (const HloInstruction& one : module_.instructions) {
+    for (std::size_t node = 0; node < one.defines.size(); ++node) {
+      const auto buffer = one.defines[node];
+      if (!buffer || module_.allocations[module_.buffers[*buffer].allocation].thread_local_) {
+        continue;
+      }
+      names_[*buffer] = draft_.unique(one.name + index_text(one.shape, node));
+    }
+  }
+}
+
+void XlaPlan::submit(const Path& path, OpSpec op) {
+  for (const auto& [condition, value] : path) {
+    op.when.push_back({.condition = condition, .value = value});
+  }
+  draft_.builder().add_op(op);
+}
+
+/// A record of or a wait for an event on the compute queue.
+void XlaPlan::signal(std::string_view kind, const std::string& event, const Path& path) {
+  const std::string name = draft_.unique(event + "." + std::string(kind));
+  submit(path, {.name = name, .kind = kind, .queue = kComputeQueue, .event = event});
+}
+
+/// The buffers that an instruction defines; of no node else.
+XlaPlan::Tree XlaPlan::defined_by(const HloInstruction& one) const {
+  Tree tree;
+  for (const auto& buffer : one.defines) {
+    const bool named = buffer && !names_[*buffer].empty();
+    tree.push_back(named ? *buffer : kNoBuffer);
+  }
+  return tree;
+}
+
+/// Collects the buffers of all operands, each once; returns how many values have none.
+std::size_t XlaPlan::read_operands(const HloInstruction& one, std::vector<std::size_t>& reads) {
+  std::size_t unknown = 0;
+  std::unordered_set<std::size_t> seen;
+  for (const std::size_t operand : one.operands) {
+    const Tree& tree = trees_[operand];
+    if (!spend(tree.size())) break;
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      if (!at(operand).has_bytes[node]) continue;
+      if (tree[node] == kNoBuffer) {
+        ++unknown;
+      } else if (module_.buffers[tree[node]].bytes > 0 && seen.insert(tree[node]).second) {
+        reads.push_back(tree[node]);
+      }
+    }
+  }
+  return unknown;
+}
+
+/// The places of what is written, each with its node of the result.
+XlaPlan::Places XlaPlan::places_of(const Tree& written) const {
+  Places places;
+  for (std::size_t node = 0; node < written.size(); ++node) {
+    if (written[node] != kNoBuffer) places[place_of(written[node])] = node;
+  }
+  return places;
+}
+
+/// Says which results lie exactly on an operand; returns those of which it is not known that the
+/// instruction may write them there.
+std::vector<AccessSpec> XlaPlan::share(const HloInstruction& one, const Tree& written, OpSpec& op) {
+  std::vector<AccessSpec> unclear;
+  const Places places = places_of(written);
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t k = 0; k < one.operands.size(); ++k) {
+    const Tree& tree = trees_[one.operands[k]];
+    for (std::size_t node = 0; node < tree.size(); ++node) {
+      if (tree[node] == kNoBuffer || !at(one.operands[k]).has_bytes[node]) continue;
+      const auto found = places.find(place_of(tree[node]));
+      if (found == places.end() || module_.buffers[tree[node]].bytes == 0) continue;
+      const std::size_t out = written[found->second];
+      if (out == tree[node]) continue;
+      if (!sharing_.known(one, k, node, found->second)) unclear.push_back(access(out));
+      if (pairs.emplace(tree[node], out).second) {
+        op.in_place.push_back({.read = names_[tree[node]], .written = names_[out]});
+      }
+    }
+  }
+  return unclear;
+}
+
+/// An op that reads the operands of an instruction and writes what it defines.
+void XlaPlan::add_op(std::size_t instruction, const Tree& written, const std::string& name,
+                     std::string_view queue, const Path& path) {
+  const HloInstruction& one = at(instruction);
+  std::vector<std::size_t> reads;
+  const std::size_t unknown = read_operands(one, reads);
+  OpSpec op{.name = name, .label = one.label, .queue = queue};
+  for (const std::size_t buffer : reads) op.reads.push_back(use(buffer));
+  for (const std::size_t buffer : written) {
+    if (buffer != kNoBuffer && module_.buffers[buffer].bytes > 0) op.writes.push_back(use(buffer));
+  }
+  std::vector<AccessSpec> unclear = share(one, written, op);
+  const std::string go = name + ".start";
+  if (queue == kAsyncQueue) {
+    signal("record", go, path);
+    op.waits.push_back({.target = go});
+    op.signals.push_back({.event = name});
+  }
+  submit(path, op);
+  unclear_ += unclear.size();
+  if (!unclear.empty()) draft_.drop(name, queue, std::move(unclear));
+  if (unknown > 0) draft_.drop(name, queue, {});
+}
+
+/// A value that comes from several sides, and its buffers there: each that the instruction defines
+/// takes over the one it comes from, at the same place.
+XlaPlan::Tree XlaPlan::hand_over(const Tree& from, std::size_t to, const std::string& wanted,
+                                 const Path& path) {
+  Tree tree = defined_by(at(to));
+  if (tree.size() != from.size() || !spend(tree.size())) return forget(to);
+  const std::string name = draft_.unique(wanted);
+  OpSpec op{.name = name, .label = at(to).opcode, .queue = kComputeQueue};
+  std::vector<AccessSpec> elsewhere;
+  for (std::size_t node = 0; node < tree.size(); ++node) {
+    if (tree[node] == kNoBuffer || tree[node] == from[node] || from[node] == kNoBuffer) {
+      if (tree[node] == kNoBuffer) tree[node] = from[node];
+      continue;
+    }
+    if (module_.buffers[tree[node]].bytes == 0) continue;
+    if (place_of(tree[node]) != place_of(from[node])) elsewhere.push_back(use(tree[node]));
+    op.reads.push_back(use(from[node]));
+    op.writes.push_back(use(tree[node]));
+    op.in_place.push_back({.read = names_[from[node]], .written = names_[tree[node]]});
+  }
+  if (!op.reads.empty()) submit(path, op);
+  handed_over_ = handed_over_ || !op.reads.empty();
+  unclear_ += elsewhere.size();
+  if (!elsewhere.empty()) draft_.drop(name, kComputeQueue, std::move(elsewhere));
+  return tree;
+}
+
+/// A value of which nothing is known.
+XlaPlan::Tree XlaPlan::forget(std::size_t instruction) const {
+  return Tree(at(instruction).shape.size(), kNoBuffer);
+}
+
+/// The subtree at `node`, as the value of `instruction`.
+XlaPlan::Tree XlaPlan::part(const Tree& tree, std::size_t node, std::size_t instruction) const {
+  const std::size_t size = at(instruction).shape.size();
+  if (node + size > tree.size()) return forget(instruction);
+  return {tree.begin() + static_cast<std::ptrdiff_t>(node),
+          tree.begin() + static_cast<std::ptrdiff_t>(node + size)};
+}
+
+bool XlaPlan::ready(const HloInstruction& one) const {
+  return std::ranges::all_of(one.operands,
+                             [&](std::size_t operand) { return trees_.contains(operand); });
+}
+
+AccessSpec XlaPlan::use(std::size_t buffer) {
+  used_[buffer] = true;
+  return access(buffer);
+}
+
+void XlaPlan::add_memory() {
+  PlanBuilder& builder = draft_.builder();
+  std::set<std::size_t> allocations;
+  for (std::size_t i = 0; i < module_.buffers.size(); ++i) {
+    if (!used_[i]) continue;
+    const HloBuffer& buffer = module_.buffers[i];
+    const std::string pool = allocation_name(buffer.allocation);
+    allocations.insert(buffer.allocation);
+    builder.add_storage(
+        {.name = names_[i], .pool = pool, .slots = {buffer.offset}, .bytes = buffer.bytes});
+    builder.add_tensor({.name = names_[i], .storage = names_[i], .bytes = buffer.bytes});
+  }
+  for (const std::size_t allocation : allocations) {
+    builder.add_pool(
+        {.name = allocation_name(allocation), .bytes = module_.allocations[allocation].bytes});
+  }
+  builder.add_queue({.name = kComputeQueue});
+  if (async_) builder.add_queue({.name = kAsyncQueue, .order = "issue"});
+}
+
+std::string XlaPlan::allocation_name(std::size_t allocation) const {
+  return "allocation_" + std::to_string(module_.allocations[allocation].index);
+}
+
+void XlaPlan::add_boundary(const Tree& result) {
+  std::unordered_set<std::size_t> donated;
+  for (const HloParameterNode& node : module_.donated) {
+    for (const std::size_t instruction : module_.computations[module_.entry].instructions) {
+      const HloInstruction& one = at(instruction);
+      if (one.opcode != "parameter" || one.parameter != node.parameter) continue;
+      const std::optional<std::size_t> which = hlo_node(one.shape, node.index);
+      const Tree tree = defined_by(one);
+      if (which && tree[*which] != kNoBuffer) donated.insert(tree[*which]);
+    }
+  }
+  std::unordered_set<std::size_t> kept;
+  for (const std::size_t buffer : result) {
+    if (buffer == kNoBuffer || module_.buffers[buffer].bytes == 0) continue;
+    if (kept.insert(buffer).second) draft_.builder().add_output({.tensor = use(buffer).tensor});
+  }
+  std::unordered_set<std::size_t> seen;
+  for (const std::size_t input : inputs_) {
+    if (!seen.insert(input).second) continue;
+    draft_.builder().add_input(use(input).tensor);
+    if (donated.contains(input) && !kept.contains(input)) {
+      draft_.builder().add_donated(names_[input]);
+    }
+  }
+}
+
+void XlaPlan::add_assumptions() {
+  draft_.assume(
+      "The instructions run one after another, in the order of the schedule; each reads its "
+      "operands whole and writes its results whole.");
+  draft_.assume("Each allocation is memory of its own, and as large as the file says.");
+  draft_.assume("Scratch memory that is no buffer of the assignment is not in the plan.");
+  if (async_) {
+    draft_.assume(
+        "What an async instruction starts may run at any time from there to the instruction that "
+        "is done with it, beside everything else.");
+  }
+  if (loops_) {
+    draft_.assume("A loop runs not at all, once or twice; more often is like twice.");
+  }
+  if (handed_over_) {
+    draft_.assume(
+        "Where values of several computations meet, an op that stands for no code hands the bytes "
+        "over in place.");
+  }
+  if (unclear_ > 0) {
+    draft_.assume("Not known: whether the instruction may write over its operand; " +
+                  counted(static_cast<std::int64_t>(unclear_), "result") + " of this kind.");
+  }
+}
+
+Result<Imported> XlaPlan::make() {
+  draft_.builder().set_name(module_.name);
+  name_buffers();
+  const HloComputation& entry = module_.computations[module_.entry];
+  const Tree result = run_called(module_.entry, {}, "", {});
+  if (!errors_.empty()) return errors_;
+  if (result.size() != at(entry.root).shape.size()) {
+    refuse("import.contradiction", "the root of the entry computation is not scheduled");
+    return errors_;
+  }
+  add_boundary(result);
+  add_memory();
+  add_assumptions();
+  return draft_.finish();
+}
+
+}  // namespace memverify
