@@ -18,13 +18,17 @@ constexpr std::int64_t kTupleType = 13;
 constexpr std::int64_t kOpaqueType = 14;
 constexpr std::int64_t kTokenType = 17;
 constexpr int kDeepestTuple = 32;
+constexpr std::int64_t kStepsPerByte = 64;  ///< Bounds the search for elements of wide tuples.
 
 /// Numbers that the file gives to things, and their places in our lists.
 using HloIds = std::unordered_map<std::int64_t, std::size_t>;
 
 class HloReader {
  public:
-  HloReader(std::string_view text, std::string_view file) : text_(text), errors_(file) {}
+  HloReader(std::string_view text, std::string_view file)
+      : text_(text),
+        errors_(file),
+        steps_(kStepsPerByte * static_cast<std::int64_t>(text.size())) {}
 
   Result<HloModule> read() {
     const ProtoMessage root(text_, "", errors_);
@@ -129,10 +133,16 @@ class HloReader {
       return from.fail("import.unknown", "there is no such operand");
     }
     const HloShape& shape = module_.instructions[to.operands[operand]].shape;
-    const std::optional<std::size_t> output = hlo_node(to.shape, from.numbers(1));
-    const std::optional<std::size_t> node = hlo_node(shape, from.numbers(3));
+    const std::optional<std::size_t> output = node_at(to.shape, from.numbers(1));
+    const std::optional<std::size_t> node = node_at(shape, from.numbers(3));
     if (!output || !node) return from.fail("import.unknown", "there is no such part");
     to.aliasing.push_back({.output = *output, .operand = operand, .node = *node});
+  }
+
+  std::optional<std::size_t> node_at(const HloShape& shape,
+                                     const std::vector<std::int64_t>& index) {
+    steps_ -= hlo_node_cost(shape, index);
+    return steps_ < 0 ? std::nullopt : hlo_node(shape, index);
   }
 
   void read_shape(const ProtoMessage& from, HloInstruction& to, int depth) {
@@ -181,7 +191,7 @@ class HloReader {
       const ProtoMessage at = one.message(3, "defined_at");
       HloInstruction* const definer = instruction_at(at);
       if (definer == nullptr) return at.fail("import.unknown", "there is no such instruction");
-      const std::optional<std::size_t> node = hlo_node(definer->shape, at.numbers(3));
+      const std::optional<std::size_t> node = node_at(definer->shape, at.numbers(3));
       if (!node) return at.fail("import.unknown", "the instruction has no such part");
       definer->defines[*node] = buffer->second;
     }
@@ -225,6 +235,7 @@ class HloReader {
   std::string_view text_;
   ProtoErrors errors_;
   HloModule module_;
+  std::int64_t steps_;
   HloIds computation_ids_;
   HloIds instruction_ids_;
   HloIds buffer_ids_;
@@ -232,6 +243,14 @@ class HloReader {
 };
 
 }  // namespace
+
+std::int64_t hlo_node_cost(const HloShape& shape, const std::vector<std::int64_t>& index) {
+  std::int64_t cost = 1;
+  for (const std::int64_t which : index) {
+    cost += std::clamp<std::int64_t>(which, 1, static_cast<std::int64_t>(shape.size()));
+  }
+  return cost;
+}
 
 std::optional<std::size_t> hlo_node(const HloShape& shape, const std::vector<std::int64_t>& index) {
   std::size_t node = 0;

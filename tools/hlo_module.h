@@ -21,6 +21,9 @@ using HloShape = std::vector<std::uint32_t>;
 /// The part of a tree below `index`: its first node; nullopt when there is none.
 std::optional<std::size_t> hlo_node(const HloShape& shape, const std::vector<std::int64_t>& index);
 
+/// About how many steps that takes.
+std::int64_t hlo_node_cost(const HloShape& shape, const std::vector<std::int64_t>& index);
+
 struct HloBuffer {
   std::int64_t id = 0;
   std::int64_t bytes = 0;

@@ -91,6 +91,8 @@ std::size_t element_of(const HloInstruction& one, std::size_t node) {
 
 bool HloSharing::known(const HloInstruction& one, std::size_t operand, std::size_t node,
                        std::size_t output) {
+  steps_ -= static_cast<std::int64_t>(one.aliasing.size());
+  if (steps_ < 0) return false;
   const bool stated = std::ranges::any_of(one.aliasing, [&](const HloAliasing& alias) {
     return alias.operand == operand && alias.node == node && alias.output == output;
   });

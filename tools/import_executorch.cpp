@@ -31,9 +31,9 @@ constexpr std::int64_t kPteAlignment = 16;
 
 using Values = std::vector<std::size_t>;
 
-bool holds(const Values& list, std::size_t value) {
-  return std::ranges::find(list, value) != list.end();
-}
+using ValueSet = std::unordered_set<std::size_t>;
+
+ValueSet set_of(const Values& list) { return {list.begin(), list.end()}; }
 
 std::string memory_pool(std::int64_t memory) { return "memory_" + std::to_string(memory); }
 
@@ -84,7 +84,10 @@ class PlacedValues {
 class ExecutorchPlan {
  public:
   explicit ExecutorchPlan(const PteMethod& method)
-      : method_(method), state_(method.values.size()), placed_(method.values) {}
+      : method_(method),
+        inputs_(set_of(method.inputs)),
+        state_(method.values.size()),
+        placed_(method.values) {}
 
   Result<Imported> make(std::string_view file);
 
@@ -95,6 +98,7 @@ class ExecutorchPlan {
     Role role = Role::kEmpty;  ///< As of the call that is looked at.
     std::size_t base = 0;      ///< Of a view.
     bool written = false;      ///< By some call.
+    int calls = 0;             ///< That are given it; 2 for more.
     bool kept = false;         ///< From one run to the next.
   };
   /// What a call does with a tensor that is given to it.
@@ -114,11 +118,12 @@ class ExecutorchPlan {
   void add_assumptions();
 
   const PteMethod& method_;
+  ValueSet inputs_;
   PlanDraft draft_;
   std::vector<State> state_;
   PlacedValues placed_;
   std::vector<std::string> views_;
-  std::int64_t scratch_ = 0;
+  std::vector<std::string> scratch_;
 };
 
 /// The tensors among values and their lists, without those of no bytes, each once.
@@ -175,7 +180,7 @@ void ExecutorchPlan::begin(std::size_t i) {
   if (one.kind != PteValue::Kind::kTensor) return;
   state_[i].name = draft_.unique(one.name.empty() ? "value_" + std::to_string(i) : one.name);
   state_[i].kept = one.has_data && one.place;
-  if (one.has_data || holds(method_.inputs, i)) {
+  if (one.has_data || inputs_.contains(i)) {
     state_[i].role = Role::kValued;
     placed_.write(i);
   }
@@ -190,12 +195,14 @@ void ExecutorchPlan::make_view(std::size_t view, std::size_t base) {
 ExecutorchPlan::Use ExecutorchPlan::use_of(std::size_t tensor, bool may_be_result) {
   State& state = state_[tensor];
   if (state.role != Role::kEmpty) return Use::kRead;
-  if (state.written) {
+  const std::optional<std::size_t> base = placed_.like(tensor);
+  const bool keeps = !base && !may_be_result && (state.calls > 1 || !value(tensor).name.empty());
+  if (state.written || keeps) {
     state.kept = true;
     state.role = Role::kValued;
+    placed_.write(tensor);
     return Use::kRead;
   }
-  const std::optional<std::size_t> base = placed_.like(tensor);
   if (!base) return may_be_result ? Use::kWrite : Use::kScratch;
   if (may_be_result || !placed_.intact(*base)) return Use::kUnclear;
   make_view(tensor, *base);
@@ -238,7 +245,7 @@ void ExecutorchPlan::add_call(std::size_t index) {
         break;
       case Use::kScratch:
         op.clobbers.push_back(access);
-        ++scratch_;
+        scratch_.push_back(memverify::quoted(state_[arg].name));
         break;
       case Use::kUnclear:
         unclear.push_back(access);
@@ -311,9 +318,11 @@ void ExecutorchPlan::add_boundary() {
   Values inputs = tensors(method_.inputs);
   std::erase_if(inputs, constant);
   const Values outputs = tensors(method_.outputs);
+  const ValueSet wanted = set_of(outputs);
+  const ValueSet given = set_of(inputs);
   for (const std::size_t input : inputs) {
     builder.add_input(state_[input].name);
-    if (!state_[input].kept && !holds(outputs, input)) builder.add_donated(state_[input].name);
+    if (!state_[input].kept && !wanted.contains(input)) builder.add_donated(state_[input].name);
   }
   for (const std::size_t output : outputs) {
     if (!state_[output].kept) builder.add_output({.tensor = state_[output].name});
@@ -321,7 +330,7 @@ void ExecutorchPlan::add_boundary() {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < state_.size(); ++i) {
     if (!state_[i].kept) continue;
-    if (!holds(inputs, i)) builder.add_input(state_[i].name);
+    if (!given.contains(i)) builder.add_input(state_[i].name);
     builder.add_output({.tensor = state_[i].name});
     kept.push_back(memverify::quoted(state_[i].name));
   }
@@ -332,7 +341,7 @@ void ExecutorchPlan::add_boundary() {
   }
   if (!kept.empty()) {
     draft_.assume(listed(kept) + " " + (kept.size() == 1 ? "keeps its" : "keep their") +
-                  " bytes from one run to the next: with an initial value, or read before any call "
+                  " bytes from one run to the next: with an initial value, or used before any call "
                   "writes it.");
   }
 }
@@ -347,9 +356,11 @@ void ExecutorchPlan::add_assumptions() {
                   counted(static_cast<std::int64_t>(method_.methods) - 1, "other") +
                   " can be called, too.");
   }
-  if (scratch_ > 0) {
-    draft_.assume("Nobody wants what a call leaves in a tensor that nobody has written before: " +
-                  counted(scratch_, "scratch argument") + ".");
+  if (!scratch_.empty()) {
+    draft_.assume(
+        "What no call writes, and only one is given, is scratch, which nobody wants "
+        "afterwards: " +
+        listed(scratch_) + ".");
   }
   if (!views_.empty()) {
     draft_.assume(
@@ -383,6 +394,9 @@ Result<Imported> ExecutorchPlan::make(std::string_view file) {
   draft_.builder().add_queue({.name = kPteQueue});
   for (const PteCall& call : method_.calls) {
     for (const std::size_t out : written_by(call)) state_[out].written = true;
+    for (const std::size_t arg : given_to(call)) {
+      state_[arg].calls = std::min(state_[arg].calls + 1, 2);
+    }
   }
   for (std::size_t i = 0; i < state_.size(); ++i) begin(i);
   for (std::size_t i = 0; i < method_.calls.size(); ++i) add_call(i);

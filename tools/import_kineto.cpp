@@ -25,6 +25,7 @@ namespace {
 
 using Kind = TraceCommand::Kind;
 
+constexpr std::size_t kMostPerByte = 16;   ///< Pairs of streams with commands or blocks.
 constexpr std::size_t kMostPossible = 20;  ///< Pairs that are listed.
 constexpr std::string_view kEverything = "everything";
 
@@ -146,9 +147,9 @@ void KinetoPlan::find_accesses() {
     with_memory_ = running;
   }
   touched_.resize(commands().size());
-  if (blocks_.size() * streams.size() > text_.size()) {
+  if ((blocks_.size() + commands().size()) * streams.size() > kMostPerByte * text_.size()) {
     errors_.push_back({.id = "import.unsupported",
-                       .message = "too many streams for so many blocks of memory",
+                       .message = "too many streams for so much work",
                        .pointer = "/traceEvents",
                        .file = std::string(file_)});
     return;

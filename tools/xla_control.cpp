@@ -111,6 +111,10 @@ XlaPlan::Tree XlaPlan::element(std::size_t instruction, const Path& path) {
   const HloInstruction& one = at(instruction);
   if (one.operands.empty()) return {};
   const Tree& whole = trees_[one.operands.front()];
+  if (!spend(static_cast<std::size_t>(
+          hlo_node_cost(at(one.operands.front()).shape, {one.tuple_index})))) {
+    return {};
+  }
   const std::optional<std::size_t> node =
       hlo_node(at(one.operands.front()).shape, {one.tuple_index});
   if (!node) return {};
@@ -248,6 +252,12 @@ XlaPlan::Tree XlaPlan::finish_async(std::size_t instruction, const Path& path) {
     } else {
       signal("wait", found->second, path);
     }
+  } else {
+    // Started in another iteration, or handed over by another computation: somewhere before.
+    async_ = true;
+    const std::string name = draft_.unique(one.name);
+    submit(path, {.name = name, .kind = "barrier", .queues = {kComputeQueue, kAsyncQueue}});
+    draft_.drop(name, kComputeQueue, {});
   }
   if (tree.size() == one.shape.size()) return tree;
   if (one.opcode == "send-done") return forget(instruction);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -10,18 +11,25 @@
 namespace memverify {
 namespace {
 
-/// "{1,0}" for a node, "" for the whole.
-std::string index_text(const HloShape& shape, std::size_t node) {
-  std::string out;
-  std::size_t at_node = 0;
-  while (at_node != node) {
-    std::size_t child = at_node + 1;
-    std::size_t which = 0;
-    for (; child + shape[child] <= node; ++which) child += shape[child];
-    out += (out.empty() ? "{" : ",") + std::to_string(which);
-    at_node = child;
+/// Of each node of a tree its index: "{1,0}", "" for the whole.
+std::vector<std::string> index_texts(const HloShape& shape) {
+  struct Level {
+    std::size_t end = 0;
+    std::size_t next = 0;  ///< Which element comes next.
+  };
+  std::vector<std::string> texts;
+  std::vector<Level> levels;
+  for (std::size_t node = 0; node < shape.size(); ++node) {
+    while (!levels.empty() && levels.back().end <= node) levels.pop_back();
+    if (!levels.empty()) ++levels.back().next;
+    std::string text;
+    for (const Level& level : levels) {
+      text += (text.empty() ? "{" : ",") + std::to_string(level.next - 1);
+    }
+    texts.push_back(text.empty() ? text : text + "}");
+    levels.push_back({.end = node + shape[node]});
   }
-  return out.empty() ? out : out + "}";
+  return texts;
 }
 
 }  // namespace
@@ -43,17 +51,19 @@ void XlaPlan::name_buffers() {
   names_.resize(module_.buffers.size());
   used_.resize(module_.buffers.size());
   for (const HloInstruction& one : module_.instructions) {
+    const std::vector<std::string> indices = index_texts(one.shape);
     for (std::size_t node = 0; node < one.defines.size(); ++node) {
       const auto buffer = one.defines[node];
       if (!buffer || module_.allocations[module_.buffers[*buffer].allocation].thread_local_) {
         continue;
       }
-      names_[*buffer] = draft_.unique(one.name + index_text(one.shape, node));
+      names_[*buffer] = draft_.unique(one.name + indices[node]);
     }
   }
 }
 
 void XlaPlan::submit(const Path& path, OpSpec op) {
+  spend(kStepsPerOp);
   for (const auto& [condition, value] : path) {
     op.when.push_back({.condition = condition, .value = value});
   }
@@ -127,6 +137,47 @@ std::vector<AccessSpec> XlaPlan::share(const HloInstruction& one, const Tree& wr
   return unclear;
 }
 
+/// The buffers that are defined inside the computations that an instruction runs by itself.
+std::vector<std::size_t> XlaPlan::inner_buffers(const HloInstruction& one) {
+  std::vector<std::size_t> buffers;
+  std::unordered_set<std::size_t> seen(one.called.begin(), one.called.end());
+  std::vector<std::size_t> computations(seen.begin(), seen.end());
+  while (!computations.empty()) {
+    const HloComputation& computation = module_.computations[computations.back()];
+    computations.pop_back();
+    if (!spend(computation.instructions.size())) break;
+    for (const std::size_t instruction : computation.instructions) {
+      for (const std::size_t buffer : defined_by(at(instruction))) {
+        if (buffer != kNoBuffer && module_.buffers[buffer].bytes > 0) buffers.push_back(buffer);
+      }
+      for (const std::size_t called : at(instruction).called) {
+        if (seen.insert(called).second) computations.push_back(called);
+      }
+    }
+  }
+  return buffers;
+}
+
+bool XlaPlan::overlap(std::size_t a, std::size_t b) const {
+  const HloBuffer& one = module_.buffers[a];
+  const HloBuffer& other = module_.buffers[b];
+  return one.allocation == other.allocation && one.offset < other.offset + other.bytes &&
+         other.offset < one.offset + one.bytes;
+}
+
+/// Scratch of an instruction; what lies over its operands, results or other scratch is not clear.
+void XlaPlan::add_scratch(const HloInstruction& one, std::vector<std::size_t> taken, OpSpec& op,
+                          std::vector<AccessSpec>& unclear) {
+  for (const std::size_t buffer : inner_buffers(one)) {
+    if (std::ranges::find(taken, buffer) != taken.end()) continue;
+    if (!spend(taken.size())) return;
+    const bool clashes =
+        std::ranges::any_of(taken, [&](std::size_t other) { return overlap(buffer, other); });
+    (clashes ? unclear : op.clobbers).push_back(use(buffer));
+    if (!clashes) taken.push_back(buffer);
+  }
+}
+
 /// An op that reads the operands of an instruction and writes what it defines.
 void XlaPlan::add_op(std::size_t instruction, const Tree& written, const std::string& name,
                      std::string_view queue, const Path& path) {
@@ -139,6 +190,10 @@ void XlaPlan::add_op(std::size_t instruction, const Tree& written, const std::st
     if (buffer != kNoBuffer && module_.buffers[buffer].bytes > 0) op.writes.push_back(use(buffer));
   }
   std::vector<AccessSpec> unclear = share(one, written, op);
+  std::vector<std::size_t> taken = reads;
+  std::ranges::copy_if(written, std::back_inserter(taken),
+                       [](std::size_t buffer) { return buffer != kNoBuffer; });
+  add_scratch(one, std::move(taken), op, unclear);
   const std::string go = name + ".start";
   if (queue == kAsyncQueue) {
     signal("record", go, path);
@@ -226,15 +281,20 @@ std::string XlaPlan::allocation_name(std::size_t allocation) const {
 }
 
 void XlaPlan::add_boundary(const Tree& result) {
+  std::unordered_map<std::int64_t, std::size_t> parameters;  // By number: instructions.
+  for (const std::size_t instruction : module_.computations[module_.entry].instructions) {
+    if (at(instruction).opcode == "parameter") {
+      parameters.emplace(at(instruction).parameter, instruction);
+    }
+  }
   std::unordered_set<std::size_t> donated;
   for (const HloParameterNode& node : module_.donated) {
-    for (const std::size_t instruction : module_.computations[module_.entry].instructions) {
-      const HloInstruction& one = at(instruction);
-      if (one.opcode != "parameter" || one.parameter != node.parameter) continue;
-      const std::optional<std::size_t> which = hlo_node(one.shape, node.index);
-      const Tree tree = defined_by(one);
-      if (which && tree[*which] != kNoBuffer) donated.insert(tree[*which]);
-    }
+    const auto found = parameters.find(node.parameter);
+    if (found == parameters.end()) continue;
+    const HloInstruction& one = at(found->second);
+    if (!spend(static_cast<std::size_t>(hlo_node_cost(one.shape, node.index)))) return;
+    const std::optional<std::size_t> which = hlo_node(one.shape, node.index);
+    if (which && one.defines[*which]) donated.insert(*one.defines[*which]);
   }
   std::unordered_set<std::size_t> kept;
   for (const std::size_t buffer : result) {
@@ -287,6 +347,7 @@ Result<Imported> XlaPlan::make() {
     return errors_;
   }
   add_boundary(result);
+  if (!errors_.empty()) return errors_;
   add_memory();
   add_assumptions();
   return draft_.finish();

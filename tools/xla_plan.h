@@ -28,13 +28,14 @@ class XlaPlan {
  public:
   /// The module must outlive this.
   explicit XlaPlan(const HloModule& module, std::string_view file)
-      : module_(module), file_(file), sharing_(module), left_(module.file_bytes) {}
+      : module_(module), file_(file), sharing_(module), left_(kStepsPerOp * module.file_bytes) {}
 
   /// Errors: "import.unsupported" (what is called is not scheduled, or unfolds to more than the
   /// file has bytes), "import.contradiction", and those of PlanBuilder. Call once.
   Result<Imported> make();
 
  private:
+  static constexpr std::int64_t kStepsPerOp = 64;  ///< And an op a byte of the file at most.
   static constexpr std::size_t kNoBuffer = static_cast<std::size_t>(-1);
   static constexpr std::string_view kComputeQueue = "compute";
   static constexpr std::string_view kAsyncQueue = "async";
@@ -70,6 +71,10 @@ class XlaPlan {
   void submit(const Path& path, OpSpec op);
   void signal(std::string_view kind, const std::string& event, const Path& path);
   std::size_t read_operands(const HloInstruction& one, std::vector<std::size_t>& reads);
+  std::vector<std::size_t> inner_buffers(const HloInstruction& one);
+  bool overlap(std::size_t a, std::size_t b) const;
+  void add_scratch(const HloInstruction& one, std::vector<std::size_t> taken, OpSpec& op,
+                   std::vector<AccessSpec>& unclear);
   std::vector<AccessSpec> share(const HloInstruction& one, const Tree& written, OpSpec& op);
   void add_op(std::size_t instruction, const Tree& written, const std::string& name,
               std::string_view queue, const Path& path);

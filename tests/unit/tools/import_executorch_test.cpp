@@ -132,6 +132,20 @@ TEST(ImportExecutorch, StateSurvivesTheRun) {
   EXPECT_EQ(imported_pte(pte_bytes(file)).plan.donated.size(), 0U);
 }
 
+TEST(ImportExecutorch, WhatSeveralCallsAreGivenIsNoScratch) {
+  PteFile file = two_calls();
+  file.values.push_back({.sizes = {8}, .offset = 48});
+  file.calls[1].args = {2, 4, 3, 3};
+  file.values[3].offset = 48;  // The result takes the place of scratch later.
+  file.values.push_back({.offset = 64});
+  file.outputs = {5};
+  file.calls[1].args = {2, 4, 5, 5};
+  file.calls.push_back({.args = {5, 3, 3}});
+  EXPECT_EQ(pte_verdict(file), "safe");
+  file.calls.push_back({.args = {4, 3, 3}});
+  EXPECT_EQ(pte_verdict(file), "unsafe");  // It keeps something from call to call.
+}
+
 TEST(ImportExecutorch, ACallReturnsAList) {
   PteFile file = two_calls();
   file.values.push_back({.offset = 64});

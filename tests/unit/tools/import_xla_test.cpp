@@ -150,6 +150,33 @@ TEST(ImportXla, AsyncOpsRunUntilTheyAreDone) {
   EXPECT_EQ(xla_verdict(file), "unsafe");
 }
 
+TEST(ImportXla, WhatAnAsyncComputationUsesInsideIsTaken) {
+  const HloFileShape started = {.elements = {{.elements = {{}, {}}}, {}, {.type = 8}}};
+  HloFile file = with_copy();
+  file.computations[0].instructions[2] = {"start", "async-start", {"a", "p"}, started, {"inner"}};
+  file.computations[0].instructions[4].opcode = "async-done";
+  file.computations.insert(
+      file.computations.begin(),
+      {.name = "inner",
+       .instructions = {{.name = "ip", .opcode = "parameter"},
+                        {.name = "iq", .opcode = "parameter", .parameter = 1},
+                        {.name = "scratch", .opcode = "reverse", .operands = {"ip"}},
+                        {.name = "made", .opcode = "add", .operands = {"scratch", "iq"}}}});
+  file.buffers[2] = {"made", 128};
+  file.buffers.push_back({"scratch", 320});
+  EXPECT_EQ(xla_verdict(file), "safe");
+  file.buffers[5].offset = 192;  // Over `b`, which is written beside it.
+  EXPECT_EQ(xla_verdict(file), "unsafe");
+  file.buffers[5].offset = 64;  // Over its operand: in place, perhaps.
+  EXPECT_EQ(xla_verdict(file), "unknown");
+}
+
+TEST(ImportXla, AnAsyncOpMayBeStartedElsewhere) {
+  HloFile file = with_copy();
+  file.computations[0].instructions[4].operands = {"p"};
+  EXPECT_EQ(xla_verdict(file), "unknown");
+}
+
 /// A loop over (x, y): x is changed, y is not; then x and y are used.
 HloFile with_loop(bool pass_y = true) {
   const HloFileShape pair = {.elements = {{}, {}}};
