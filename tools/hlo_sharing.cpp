@@ -10,7 +10,7 @@ namespace memverify {
 namespace {
 
 /// Element k of the result needs nothing but element k of each operand of the result's shape.
-constexpr auto kElementwise = std::to_array<std::string_view>({
+constexpr auto kHloElementwise = std::to_array<std::string_view>({
     "abs",
     "add",
     "and",
@@ -79,7 +79,7 @@ constexpr auto kOneByOne =
     std::to_array<std::string_view>({"all-reduce", "all-reduce-start", "sort"});
 
 bool is_elementwise(const HloInstruction& one) {
-  return std::ranges::find(kElementwise, one.opcode) != kElementwise.end();
+  return std::ranges::find(kHloElementwise, one.opcode) != kHloElementwise.end();
 }
 
 /// Which element of a tuple a node of its tree is, or 0.

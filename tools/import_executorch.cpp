@@ -33,7 +33,7 @@ using Values = std::vector<std::size_t>;
 
 using ValueSet = std::unordered_set<std::size_t>;
 
-ValueSet set_of(const Values& list) { return {list.begin(), list.end()}; }
+ValueSet as_set(const Values& list) { return {list.begin(), list.end()}; }
 
 std::string memory_pool(std::int64_t memory) { return "memory_" + std::to_string(memory); }
 
@@ -85,7 +85,7 @@ class ExecutorchPlan {
  public:
   explicit ExecutorchPlan(const PteMethod& method)
       : method_(method),
-        inputs_(set_of(method.inputs)),
+        inputs_(as_set(method.inputs)),
         state_(method.values.size()),
         placed_(method.values) {}
 
@@ -318,8 +318,8 @@ void ExecutorchPlan::add_boundary() {
   Values inputs = tensors(method_.inputs);
   std::erase_if(inputs, constant);
   const Values outputs = tensors(method_.outputs);
-  const ValueSet wanted = set_of(outputs);
-  const ValueSet given = set_of(inputs);
+  const ValueSet wanted = as_set(outputs);
+  const ValueSet given = as_set(inputs);
   for (const std::size_t input : inputs) {
     builder.add_input(state_[input].name);
     if (!state_[input].kept && !wanted.contains(input)) builder.add_donated(state_[input].name);

@@ -14,32 +14,32 @@
 namespace memverify {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 using Kind = TraceCommand::Kind;
 
 constexpr double kLatest = 9e15;  ///< Microseconds that have nanoseconds in 64 bits.
 
-const Json* member(const Json& object, std::string_view key) {
+const TraceJson* member(const TraceJson& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
 
-std::string text_of(const Json& object, std::string_view key) {
-  const Json* value = member(object, key);
+std::string text_of(const TraceJson& object, std::string_view key) {
+  const TraceJson* value = member(object, key);
   return value != nullptr && value->is_string() ? short_name(value->get_ref<const std::string&>())
                                                 : std::string();
 }
 
-std::optional<std::int64_t> integer_of(const Json& object, std::string_view key) {
-  const Json* value = member(object, key);
+std::optional<std::int64_t> integer_of(const TraceJson& object, std::string_view key) {
+  const TraceJson* value = member(object, key);
   if (value == nullptr || !value->is_number_integer()) return std::nullopt;
   if (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) return std::nullopt;
   return value->get<std::int64_t>();
 }
 
 /// Streams and threads: numbers, or texts.
-std::string label_of(const Json& object, std::string_view key) {
+std::string label_of(const TraceJson& object, std::string_view key) {
   const std::optional<std::int64_t> number = integer_of(object, key);
   return number ? std::to_string(*number) : text_of(object, key);
 }
@@ -49,7 +49,7 @@ bool is_device_work(const std::string& category) {
 }
 
 /// "cudaEventRecord" and "hipEventRecord" alike: "EventRecord".
-std::string call_name(const Json& event) {
+std::string call_name(const TraceJson& event) {
   const std::string name = text_of(event, "name");
   for (const std::string_view prefix : {"cuda", "hip", "cu"}) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
@@ -59,7 +59,7 @@ std::string call_name(const Json& event) {
 
 class TraceReader {
  public:
-  TraceReader(const Json& events, std::string_view file) : events_(events), file_(file) {}
+  TraceReader(const TraceJson& events, std::string_view file) : events_(events), file_(file) {}
 
   Result<KinetoTrace> read() {
     for (std::size_t i = 0; i < events_.size() && errors_.size() < kMostErrors; ++i) look_at(i);
@@ -81,9 +81,9 @@ class TraceReader {
  private:
   static constexpr std::size_t kMostErrors = 20;
 
-  const Json& arguments(std::size_t i) const {
-    static const Json kNone = Json::object();
-    const Json* args = member(events_[i], "args");
+  const TraceJson& arguments(std::size_t i) const {
+    static const TraceJson kNone = TraceJson::object();
+    const TraceJson* args = member(events_[i], "args");
     return args == nullptr ? kNone : *args;
   }
 
@@ -100,7 +100,7 @@ class TraceReader {
     const bool memory = text_of(events_[i], "name") == "[memory]";
     const bool call = category == "cuda_runtime" || category == "cuda_driver";
     if (!memory && !call && !is_device_work(category) && category != "cuda_sync") return;
-    const Json* time = member(events_[i], "ts");
+    const TraceJson* time = member(events_[i], "ts");
     if (time == nullptr || !time->is_number() || std::abs(time->get<double>()) > kLatest) {
       return fail(i, "import.type", "an event needs a time `ts`, in microseconds");
     }
@@ -165,7 +165,7 @@ class TraceReader {
   }
 
   void add_sync(std::size_t i) {
-    const Json& args = arguments(i);
+    const TraceJson& args = arguments(i);
     const std::string kind = text_of(args, "cuda_sync_kind");
     const std::int64_t correlation = integer_of(args, "correlation").value_or(-1);
     const std::size_t* call = call_of(correlation);
@@ -222,7 +222,7 @@ class TraceReader {
   }
 
   void add_memory(std::size_t i) {
-    const Json& args = arguments(i);
+    const TraceJson& args = arguments(i);
     const std::int64_t type = integer_of(args, "Device Type").value_or(0);
     const auto address = integer_of(args, "Addr");
     const auto bytes = integer_of(args, "Bytes");
@@ -242,7 +242,7 @@ class TraceReader {
                                .bytes = *bytes > 0 ? *bytes : -*bytes});
   }
 
-  const Json& events_;
+  const TraceJson& events_;
   std::string_view file_;
   std::vector<Diagnostic> errors_;
   KinetoTrace trace_;
@@ -260,9 +260,9 @@ class TraceReader {
 
 Result<KinetoTrace> read_kineto(std::string_view text, std::string_view file) {
   std::vector<Diagnostic> errors;
-  const std::optional<Json> document = parse_json(text, file, errors);
+  const std::optional<TraceJson> document = parse_json(text, file, errors);
   if (!document) return errors;
-  const Json* events = member(*document, "traceEvents");
+  const TraceJson* events = member(*document, "traceEvents");
   if (events == nullptr || !events->is_array()) {
     return Diagnostic{.id = "import.format",
                       .message = document->is_array()
