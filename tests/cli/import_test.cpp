@@ -90,5 +90,52 @@ TEST(CliImport, RefusesOptionsOfOtherFormatsAndBrokenFiles) {
   EXPECT_TRUE(contains(cut.err, "cut.tflite")) << cut.err;
 }
 
+TEST(CliImport, VerifiesProgramsModulesGraphsAndTraces) {
+  const Sandbox box;
+  const std::string program = kImports + "executorch/keyword_spotting.pte";
+  const std::string module = kImports + "xla/jit_loss_fn.hlo_proto.pb";
+  const std::string graph = kImports + "tvm-graph/chain.json";
+  const std::string trace = kImports + "kineto/two_streams.trace.json";
+  for (const std::string& file : {program, module, graph, trace}) {
+    EXPECT_EQ(box.run({file}).exit_code, 0) << file;
+    EXPECT_EQ(box.run({"-"}, read_text(file)).exit_code, 0) << file;  // Known by its contents.
+    EXPECT_EQ(box.run({"show", file}).exit_code, 0) << file;
+    EXPECT_EQ(box.run({file, "--kernel-depth", "2"}).exit_code, 2) << file;
+  }
+  const Outcome asked = box.run({program, "--assumptions"});
+  EXPECT_TRUE(contains(asked.err, "`value_271` of `value_257`")) << asked.err;
+  box.write("cut.pte", read_text(program).substr(0, 9000));
+  const Outcome cut = box.run({"cut.pte"});
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_TRUE(contains(cut.err, "import.damaged")) << cut.err;
+  box.write("cut.hlo.pb", read_text(module).substr(0, 9000));
+  EXPECT_TRUE(contains(box.run({"cut.hlo.pb"}).err, "import.damaged"));
+}
+
+TEST(CliImport, WhatATraceDoesNotOrderIsPossible) {
+  const Sandbox box;
+  const Outcome order =
+      box.run({kImports + "kineto/event_sync_multi_stream.trace.json", "--assumptions"});
+  EXPECT_EQ(order.exit_code, 3);
+  EXPECT_TRUE(contains(order.err, "no memory events")) << order.err;
+  auto trace = nlohmann::json::parse(read_text(kImports + "kineto/two_streams.trace.json"));
+  trace["traceEvents"].erase(7);  // The wait.
+  box.write("unordered.json", trace.dump());
+  const Outcome possible = box.run({"unordered.json", "--assumptions"});
+  EXPECT_EQ(possible.exit_code, 3) << possible.out;
+  EXPECT_TRUE(contains(possible.err, "Possible: `run_")) << possible.err;
+}
+
+TEST(CliImport, AFaultInJsonHasALine) {
+  const Sandbox box;
+  auto graph = nlohmann::json::parse(read_text(kImports + "tvm-graph/chain.json"));
+  graph["heads"][0][0] = 70;
+  box.write("graph.json", graph.dump(1));
+  const Outcome wrong = box.run({"graph.json"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(contains(wrong.err, "graph.json:")) << wrong.err;
+  EXPECT_TRUE(contains(wrong.err, "import.unknown")) << wrong.err;
+}
+
 }  // namespace
 }  // namespace memverify::testing

@@ -1,7 +1,6 @@
 // libFuzzer on the importers:
 //   cmake --preset fuzz && cmake --build --preset fuzz
-//   build/fuzz/tests/import_fuzz -max_len=200000 FOLDER corpus/imports/tflite
-//   corpus/imports/ethos-u
+//   build/fuzz/tests/import_fuzz -max_len=200000 FOLDER corpus/imports/*
 // with FOLDER an empty folder for what it finds.
 #include <cstddef>
 #include <cstdint>
