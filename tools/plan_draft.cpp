@@ -36,7 +36,7 @@ std::string PlanDraft::unique(std::string_view name) {
 
 void PlanDraft::drop(std::string_view after, std::string_view queue,
                      std::vector<AccessSpec> accesses) {
-  dropped_ += accesses.size();
+  dropped_ += std::max<std::size_t>(accesses.size(), 1);
   const std::string name = unique(std::string(after) + ".unknown");
   OpSpec op{.name = name, .kind = "unknown", .queue = queue};
   op.reads = accesses;

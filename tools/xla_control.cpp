@@ -29,7 +29,10 @@ void XlaPlan::run(std::size_t computation, const std::vector<Tree>& parameters, 
   for (const std::size_t instruction : module_.computations[computation].schedule) {
     if (!spend(1 + at(instruction).shape.size() + at(instruction).operands.size())) return;
     Tree tree = step(instruction, parameters, path);
-    if (tree.size() != at(instruction).shape.size()) tree = forget(instruction);
+    if (tree.size() != at(instruction).shape.size()) {
+      tree = forget(instruction);  // It is not as it should be: nothing is known of it.
+      draft_.drop(at(instruction).name, kComputeQueue, {});
+    }
     trees_[instruction] = std::move(tree);
   }
 }
@@ -129,6 +132,12 @@ void XlaPlan::read_only(const std::string& wanted, std::string_view label, std::
   submit(path, {.name = name, .label = label, .queue = kComputeQueue, .reads = {use(buffer)}});
 }
 
+/// Reads what a loop or a branch depends on.
+void XlaPlan::decide(const HloInstruction& one, std::size_t buffer, const Path& path) {
+  if (buffer == kNoBuffer) draft_.drop(one.name, kComputeQueue, {});
+  read_only(one.name + ".decide", one.opcode, buffer, path);
+}
+
 /// Writes the table of pointers, if there is one.
 XlaPlan::Tree XlaPlan::tuple(std::size_t instruction, const Path& path) {
   const HloInstruction& one = at(instruction);
@@ -164,7 +173,7 @@ XlaPlan::Tree XlaPlan::loop(std::size_t instruction, const Path& path) {
   for (int turn = 0; turn <= kUnrolled && errors_.empty(); ++turn) {
     const Tree decision = run_called(condition, {state}, one.name, inside);
     state = argument_of(condition, state);
-    if (!decision.empty()) read_only(one.name + ".decide", one.opcode, decision.front(), inside);
+    if (!decision.empty()) decide(one, decision.front(), inside);
     const std::string turn_condition = draft_.unique(one.name + "." + std::to_string(turn + 1));
     Path out = inside;
     if (turn < kUnrolled) {
@@ -205,7 +214,7 @@ XlaPlan::Tree XlaPlan::merged(const Tree& one, const Tree& other, std::size_t in
 XlaPlan::Tree XlaPlan::conditional(std::size_t instruction, const Path& path) {
   const HloInstruction& one = at(instruction);
   if (one.called.empty() || one.operands.size() != one.called.size() + 1) return {};
-  read_only(one.name + ".decide", one.opcode, trees_[one.operands.front()].front(), path);
+  decide(one, trees_[one.operands.front()].front(), path);
   Tree result;
   Path others = path;
   for (std::size_t k = 0; k < one.called.size() && errors_.empty(); ++k) {

@@ -80,6 +80,7 @@ class XlaPlan {
               std::string_view queue, const Path& path);
   void read_only(const std::string& wanted, std::string_view label, std::size_t buffer,
                  const Path& path);
+  void decide(const HloInstruction& one, std::size_t buffer, const Path& path);
   Tree hand_over(const Tree& from, std::size_t to, const std::string& wanted, const Path& path);
   Tree argument_of(std::size_t computation, const Tree& given);
 
