@@ -5,6 +5,7 @@
 
 #include "plan/input_file.h"
 #include "plan/reader.h"
+#include "tools/gunzip.h"
 #include "tools/importers.h"
 
 namespace memverify {
@@ -48,8 +49,16 @@ Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const
   const std::string name = path == "-" ? "<stdin>" : path;
   const Result<InputFile> file = InputFile::open(path);
   if (!file.ok()) return {.errors = with_excerpts(file.errors(), "", name)};
-  const std::string_view text = file.value().text();
-  const Importer* importer = chosen_importer(request, path, text);
+  std::string_view text = file.value().text();
+  std::string suffixed = path;
+  Result<std::string> unpacked = std::string();
+  if (is_gzip(text)) {
+    unpacked = gunzip(text);
+    if (!unpacked.ok()) return {.errors = with_excerpts(unpacked.errors(), "", name)};
+    text = unpacked.value();
+    if (suffixed.ends_with(".gz")) suffixed.resize(suffixed.size() - 3);
+  }
+  const Importer* importer = chosen_importer(request, suffixed, text);
   if (std::vector<Diagnostic> wrong = wrong_options(request, importer); !wrong.empty()) {
     return {.errors = with_excerpts(std::move(wrong), "", name)};
   }

@@ -137,5 +137,29 @@ TEST(CliImport, AFaultInJsonHasALine) {
   EXPECT_TRUE(contains(wrong.err, "import.unknown")) << wrong.err;
 }
 
+TEST(CliImport, GzipFilesAreUnpacked) {
+  Sandbox box;
+  const std::string trace = kImports + "kineto/two_streams.trace.json";
+  const Outcome plain = box.run({trace, "--format", "json"});
+  box.run_shell("gzip -c '" + trace + "' >whole.trace.json.gz");
+  box.run_shell("for k in 1 2; do head -c $((k * 999)) '" + trace +
+                "' | tail -c +$((k * 999 - 998)) | gzip -c; done >parts.json.gz; tail -c +1999 '" +
+                trace + "' | gzip -c >>parts.json.gz");
+  box.run_shell("head -c 100 whole.trace.json.gz >cut.trace.json.gz");
+  box.run_shell("(cat whole.trace.json.gz; echo more) >long.trace.json.gz");
+  for (const char* file : {"whole.trace.json.gz", "parts.json.gz"}) {
+    const Outcome run = box.run({file, "--from", "kineto", "--format", "json"});
+    EXPECT_EQ(run.exit_code, plain.exit_code) << file << run.err;
+    EXPECT_EQ(nlohmann::json::parse(run.out)["findings"],
+              nlohmann::json::parse(plain.out)["findings"]);
+  }
+  EXPECT_EQ(box.run({"whole.trace.json.gz"}).exit_code, plain.exit_code);
+  for (const char* file : {"cut.trace.json.gz", "long.trace.json.gz"}) {
+    const Outcome run = box.run({file});
+    EXPECT_EQ(run.exit_code, 2) << file;
+    EXPECT_TRUE(contains(run.err, "gzip.format")) << run.err;
+  }
+}
+
 }  // namespace
 }  // namespace memverify::testing
