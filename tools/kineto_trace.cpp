@@ -19,20 +19,20 @@ using Kind = TraceCommand::Kind;
 
 constexpr double kLatest = 9e15;  ///< Microseconds that have nanoseconds in 64 bits.
 
-const TraceJson* member(const TraceJson& object, std::string_view key) {
+const TraceJson* field_of(const TraceJson& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);
   return found == object.end() ? nullptr : &*found;
 }
 
 std::string text_of(const TraceJson& object, std::string_view key) {
-  const TraceJson* value = member(object, key);
+  const TraceJson* value = field_of(object, key);
   return value != nullptr && value->is_string() ? short_name(value->get_ref<const std::string&>())
                                                 : std::string();
 }
 
 std::optional<std::int64_t> integer_of(const TraceJson& object, std::string_view key) {
-  const TraceJson* value = member(object, key);
+  const TraceJson* value = field_of(object, key);
   if (value == nullptr || !value->is_number_integer()) return std::nullopt;
   if (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) return std::nullopt;
   return value->get<std::int64_t>();
@@ -83,7 +83,7 @@ class TraceReader {
 
   const TraceJson& arguments(std::size_t i) const {
     static const TraceJson kNone = TraceJson::object();
-    const TraceJson* args = member(events_[i], "args");
+    const TraceJson* args = field_of(events_[i], "args");
     return args == nullptr ? kNone : *args;
   }
 
@@ -100,7 +100,7 @@ class TraceReader {
     const bool memory = text_of(events_[i], "name") == "[memory]";
     const bool call = category == "cuda_runtime" || category == "cuda_driver";
     if (!memory && !call && !is_device_work(category) && category != "cuda_sync") return;
-    const TraceJson* time = member(events_[i], "ts");
+    const TraceJson* time = field_of(events_[i], "ts");
     if (time == nullptr || !time->is_number() || std::abs(time->get<double>()) > kLatest) {
       return fail(i, "import.type", "an event needs a time `ts`, in microseconds");
     }
@@ -262,7 +262,7 @@ Result<KinetoTrace> read_kineto(std::string_view text, std::string_view file) {
   std::vector<Diagnostic> errors;
   const std::optional<TraceJson> document = parse_json(text, file, errors);
   if (!document) return errors;
-  const TraceJson* events = member(*document, "traceEvents");
+  const TraceJson* events = field_of(*document, "traceEvents");
   if (events == nullptr || !events->is_array()) {
     return Diagnostic{.id = "import.format",
                       .message = document->is_array()
