@@ -142,7 +142,9 @@ class HloReader {
   std::optional<std::size_t> node_at(const HloShape& shape,
                                      const std::vector<std::int64_t>& index) {
     steps_ -= hlo_node_cost(shape, index);
-    return steps_ < 0 ? std::nullopt : hlo_node(shape, index);
+    if (steps_ >= 0) return hlo_node(shape, index);
+    errors_.fail("import.unsupported", "the tuples are too wide for so small a file", "");
+    return std::nullopt;
   }
 
   void read_shape(const ProtoMessage& from, HloInstruction& to, int depth) {

@@ -172,6 +172,9 @@ void KinetoPlan::doubt(const Plan& plan, const EngineResult& result) {
   for (std::size_t i = 0; i < commands().size(); ++i) {
     if (runs(commands()[i])) by_name[op_of(i)] = i;
   }
+  if (result.stopped_at_max_findings) {  // Too many to tell them apart.
+    for (const auto& [name, command] : by_name) doubtful_.insert(command);
+  }
   for (const Finding& finding : result.findings) {
     if (finding.ops.empty()) continue;
     const auto found = by_name.find(plan.ops[finding.ops.front()].name);

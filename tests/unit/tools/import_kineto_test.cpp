@@ -66,6 +66,24 @@ TEST(ImportKineto, ABlockThatMovesToAnotherStreamMustWait) {
   EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
 }
 
+TEST(ImportKineto, ManyPossibleClashesAreNoneProven) {
+  Json events = Json::array();
+  for (int i = 0; i < 500; ++i) {
+    const int stream = i % 2;
+    events.push_back({{"name", "[memory]"},
+                      {"ts", 3 * i},
+                      {"args", {{"Device Type", 1}, {"Addr", 0}, {"Bytes", 8}}}});
+    events.push_back({{"cat", "kernel"},
+                      {"name", "k"},
+                      {"ts", 3 * i + 1},
+                      {"args", {{"device", 0}, {"stream", stream}, {"correlation", i}}}});
+    events.push_back({{"name", "[memory]"},
+                      {"ts", 3 * i + 2},
+                      {"args", {{"Device Type", 1}, {"Addr", 0}, {"Bytes", -8}}}});
+  }
+  EXPECT_EQ(trace_verdict({{"traceEvents", events}}), Verdict::kUnknown);
+}
+
 TEST(ImportKineto, TheHostWaitsToo) {
   Json trace = two_streams();
   trace["traceEvents"][7] = trace["traceEvents"].back();  // Of everything, earlier.
