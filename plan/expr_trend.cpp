@@ -1,12 +1,12 @@
 // Problem: a claim about every iteration needs to know what a value becomes in the long run.
 // Idea: evaluate with straight lines instead of numbers. Sums of lines are lines, so is a line
-//   times a constant; the greater of two lines is, from where they cross, the steeper one. Anything else
-//   is a line only if it does not depend on the iteration.
+//   times a constant; the greater of two lines is, from where they cross, the steeper one. Anything
+//   else is a line only if it does not depend on the iteration.
 // Cost: linear in the formula. Tested by tests/unit/plan/expr_test.cpp.
 #include <algorithm>
-#include <vector>
 
 #include "plan/expr.h"
+#include "plan/expr_fold.h"
 
 namespace memverify {
 namespace {
@@ -57,43 +57,13 @@ std::optional<Trend> ExprPool::apply(Code code, const Trend& a, const Trend& b) 
 }
 
 std::optional<Trend> ExprPool::trend(Expr expr, const Valuation& valuation) const {
-  if (expr.is_constant()) return Trend{expr.constant, 0, 0};
-  std::vector<Trend> stack;
-  for (const Instruction& instruction : code(expr)) {
-    std::optional<Trend> next;
-    switch (instruction.code) {
-      case Code::kPush:
-        next = Trend{instruction.operand, 0, 0};
-        break;
-      case Code::kSymbol:
-        next = Trend{valuation.symbols[static_cast<std::size_t>(instruction.operand)], 0, 0};
-        break;
-      case Code::kIteration:
-        next = Trend{0, 1, 0};
-        break;
-      case Code::kNeg:
-        next = apply(Code::kSub, Trend{}, stack.back());
-        stack.pop_back();
-        break;
-      case Code::kAdd:
-      case Code::kSub:
-      case Code::kMul:
-      case Code::kDiv:
-      case Code::kMod:
-      case Code::kMin:
-      case Code::kMax:
-      case Code::kAlign: {
-        const Trend right = stack.back();
-        stack.pop_back();
-        next = apply(instruction.code, stack.back(), right);
-        stack.pop_back();
-        break;
-      }
-    }
-    if (!next) return std::nullopt;
-    stack.push_back(*next);
-  }
-  return stack.back();
+  const auto leaf = [&](Code code, std::int64_t operand) -> std::optional<Trend> {
+    if (code == Code::kIteration) return Trend{0, 1, 0};
+    if (code == Code::kPush) return Trend{operand, 0, 0};
+    return Trend{valuation.symbols[static_cast<std::size_t>(operand)], 0, 0};
+  };
+  return fold<Trend>(*this, expr, leaf,
+                     [](Code code, const Trend& a, const Trend& b) { return apply(code, a, b); });
 }
 
 }  // namespace memverify

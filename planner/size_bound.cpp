@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <vector>
+
+#include "plan/expr_fold.h"
 
 namespace memverify {
 namespace {
@@ -33,7 +34,8 @@ std::optional<Interval> product(const Interval& a, const Interval& b) {
 }
 
 /// The values of `a code b`.
-std::optional<Interval> apply(ExprPool::Code code, const Interval& a, const Interval& b) {
+std::optional<Interval> apply_to_intervals(ExprPool::Code code, const Interval& a,
+                                           const Interval& b) {
   using Code = ExprPool::Code;
   const bool divides = b.low == b.high && b.low > 0;
   switch (code) {
@@ -68,27 +70,14 @@ std::optional<Interval> apply(ExprPool::Code code, const Interval& a, const Inte
 }
 
 std::optional<Interval> values_of(const Plan& plan, Expr expr) {
-  if (expr.is_constant()) return Interval{expr.constant, expr.constant};
-  std::vector<Interval> stack;
-  for (const ExprPool::Instruction& step : plan.formulas.code(expr)) {
-    if (step.code == ExprPool::Code::kPush) {
-      stack.push_back({step.operand, step.operand});
-    } else if (step.code == ExprPool::Code::kSymbol) {
-      const Symbol& symbol = plan.symbols[static_cast<SymbolId>(step.operand)];
-      if (!symbol.max) return std::nullopt;
-      stack.push_back({least_value(symbol), *symbol.max});
-    } else if (step.code == ExprPool::Code::kNeg) {
-      stack.back() = {-stack.back().high, -stack.back().low};
-    } else {
-      if (stack.size() < 2) return std::nullopt;
-      const Interval right = stack.back();
-      stack.pop_back();
-      const std::optional<Interval> value = apply(step.code, stack.back(), right);
-      if (!value) return std::nullopt;
-      stack.back() = *value;
-    }
-  }
-  return stack.back();
+  const auto leaf = [&](ExprPool::Code code, std::int64_t operand) -> std::optional<Interval> {
+    if (code == ExprPool::Code::kPush) return Interval{operand, operand};
+    if (code == ExprPool::Code::kIteration) return std::nullopt;  // No size depends on it.
+    const Symbol& symbol = plan.symbols[static_cast<SymbolId>(operand)];
+    if (!symbol.max) return std::nullopt;
+    return Interval{least_value(symbol), *symbol.max};
+  };
+  return fold<Interval>(plan.formulas, expr, leaf, apply_to_intervals);
 }
 
 }  // namespace
