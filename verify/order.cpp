@@ -46,6 +46,30 @@ std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain) const {
   return completed(cmd, chain, clocks_.start_row[cmd]);
 }
 
+std::vector<std::uint32_t> Order::most_completed(std::span<const Cmd> cmds) const {
+  std::vector<std::uint32_t> joined(program_->plan->queues.size(), 0);
+  std::vector<std::uint32_t> most(chains_.count(), 0);
+  for (const Cmd cmd : cmds) {
+    const std::uint32_t row = clocks_.start_row[cmd];
+    for (std::size_t queue = 0; queue < joined.size(); ++queue) {
+      joined[queue] = std::max(joined[queue], clocks_.at(row, queue));
+    }
+    if (chains_.is_queue(chain_[cmd]))
+      most[chain_[cmd]] = std::max(most[chain_[cmd]], position_[cmd]);
+    for (std::size_t k = clocks_.rows[row].sparse_begin; k < clocks_.rows[row].sparse_end; ++k) {
+      const auto [chain, length] = clocks_.sparse[k];
+      most[chain] = std::max(most[chain], length);
+    }
+  }
+  for (std::uint32_t chain = 0; chain < most.size(); ++chain) {
+    const std::uint32_t by_queue =
+        chains_.is_queue(chain) ? joined[chain]
+                                : chains_.covered(chain, joined[index(chains_.queue(chain))]);
+    most[chain] = std::max(most[chain], by_queue);
+  }
+  return most;
+}
+
 std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain, std::uint32_t row) const {
   if (chains_.is_queue(chain)) {
     const std::uint32_t joined = clocks_.at(row, chain);

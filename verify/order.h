@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,8 @@ class Chains {
  public:
   explicit Chains(std::size_t queues) : queues_(queues) {}
   bool is_queue(std::uint32_t chain) const { return chain < queues_; }
+  /// With those of serial queues.
+  std::size_t count() const { return queues_ + chains_.size(); }
   std::uint32_t open(QueueId queue);
   /// Adds a command; `op_end` is one more than its op index, or kNeverJoined for an alloc or free.
   /// No op index in the chain is higher.
@@ -102,6 +105,9 @@ class Order {
   std::uint32_t position(Cmd cmd) const { return position_[cmd]; }
   /// How many commands of `chain` must have completed before `cmd` starts.
   std::uint32_t completed(Cmd cmd, std::uint32_t chain) const;
+  /// By chain, the greatest of that over `cmds`. Cost O(cmds * queues + entries + chains), far less
+  /// than to ask for each chain.
+  std::vector<std::uint32_t> most_completed(std::span<const Cmd> cmds) const;
 
   std::size_t rows() const { return clocks_.rows.size(); }
   /// False: the waits for counts took too much work, and `before` says nothing.

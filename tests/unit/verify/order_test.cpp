@@ -119,6 +119,31 @@ bool tracked(const Program& program, Cmd cmd) {
   return !instance.gate && instance.queue != kNone<QueueId> && program.op(cmd).kind == OpKind::kOp;
 }
 
+TEST(Order, TheMostOfAllChainsIsThatOfEachChain) {
+  std::size_t chains_seen = 0;
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const Plan plan = RandomProgram(seed).make();
+    const Result<Layout> layout = Layout::make(plan, {});
+    const auto iterations = static_cast<std::uint32_t>(*plan.iterations);
+    const Program program =
+        make_program(plan, layout.value(), ConditionCase(plan, iterations), iterations);
+    const Walk run = walk(program);
+    const Order order(program, run);
+    std::vector<Cmd> cmds;
+    for (const Cmd cmd : run.order) {
+      if (tracked(program, cmd) && (cmds.empty() || seed % 3 != 0)) cmds.push_back(cmd);
+    }
+    const std::vector<std::uint32_t> most = order.most_completed(cmds);
+    for (std::uint32_t chain = 0; chain < most.size(); ++chain) {
+      std::uint32_t greatest = 0;
+      for (const Cmd cmd : cmds) greatest = std::max(greatest, order.completed(cmd, chain));
+      ASSERT_EQ(most[chain], greatest) << "seed " << seed << ", chain " << chain;
+      ++chains_seen;
+    }
+  }
+  EXPECT_GT(chains_seen, 1000U);
+}
+
 TEST(Order, AgreesWithItsDefinitionOnRandomPrograms) {
   std::size_t ordered = 0;
   std::size_t unordered = 0;
