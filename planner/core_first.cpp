@@ -9,6 +9,7 @@
 #include "planner/gap_finder.h"
 #include "planner/optimal.h"
 #include "planner/orders.h"
+#include "planner/problem_parts.h"
 
 namespace memverify {
 namespace {
@@ -35,10 +36,10 @@ class CoreFirst {
       if (core == last) continue;
       const Problem alone = without_others(core);
       try_core(core, place_in_order(alone, Neighbors(alone), by_life(alone), Fit::kLowest));
-      if (is_done()) break;
+      if (problem_.is_enough(best_->peak)) break;
       const bool is_half = 2 * core.size() > problem_.buffers.size();
       if (!is_half) try_core(core, optimal_placement(alone, options_));
-      if (is_done()) break;
+      if (problem_.is_enough(best_->peak)) break;
       last = std::move(core);
     }
     if (best_) {
@@ -49,11 +50,6 @@ class CoreFirst {
   }
 
  private:
-  bool is_done() const {
-    return best_->peak <= problem_.lower_bound ||
-           (problem_.capacity && best_->peak <= *problem_.capacity);
-  }
-
   void find_loads() {
     std::map<std::int64_t, std::int64_t> changes;
     for (BufferIndex b = 0; b < problem_.buffers.size(); ++b) {
@@ -86,21 +82,10 @@ class CoreFirst {
   }
 
   Problem without_others(const std::vector<BufferIndex>& core) const {
-    Problem alone;
-    alone.live_ranges_decide = problem_.live_ranges_decide;
+    std::vector<std::uint32_t> part_of(problem_.buffers.size(), kInNoPart);
+    for (const BufferIndex b : core) part_of[b] = 0;
+    Problem alone = std::move(cut_problem(problem_, part_of, 1).front().problem);
     alone.lower_bound = problem_.lower_bound;
-    std::vector<BufferIndex> place_in(problem_.buffers.size(), kElsewhere);
-    for (const BufferIndex b : core) {
-      place_in[b] = static_cast<BufferIndex>(alone.buffers.size());
-      alone.buffers.push_back(problem_.buffers[b]);
-      alone.live_ranges.push_back(problem_.live_ranges[b]);
-    }
-    for (Clash clash : problem_.clashes) {
-      clash.first = place_in[clash.first];
-      clash.second = place_in[clash.second];
-      const bool both = clash.first != kElsewhere && clash.second != kElsewhere;
-      if (both) alone.clashes.push_back(clash);
-    }
     return alone;
   }
 
@@ -124,8 +109,6 @@ class CoreFirst {
     }
     if (!best_ || finder.peak() < best_->peak) best_ = finder.take();
   }
-
-  static constexpr BufferIndex kElsewhere = 0xFFFFFFFFU;
 
   const Problem& problem_;
   StrategyOptions options_;  ///< For one core.

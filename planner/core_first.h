@@ -18,8 +18,8 @@
 
 namespace memverify {
 
-/// The best of several cores; stops at the bound, or once the capacity is kept. nullopt if the
-/// problem has no live ranges to tell the core by.
+/// The best of several cores; stops at the bound, or once the capacity is kept if that is enough.
+/// nullopt if the problem has no live ranges to tell the core by.
 std::optional<Placement> place_core_first(const Problem& problem, const StrategyOptions& options);
 
 }  // namespace memverify

@@ -183,7 +183,7 @@ Placement place_hill_climb(const Problem& problem, const StrategyOptions& option
   const auto is_done = [&] {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     return best.peak <= bound || taken.count() > options.max_seconds ||
-           (problem.capacity && best.peak <= *problem.capacity) ||
+           problem.is_enough(best.peak) ||
            (options.max_nodes != 0 && best.nodes >= options.max_nodes);
   };
   Climber climber(problem, best.offsets, options.seed);

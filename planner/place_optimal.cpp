@@ -32,16 +32,6 @@ constexpr std::array<OrderKeys, 3> kOrders = {{
     {OrderKey::kCrowd, OrderKey::kWidth, OrderKey::kArea},
 }};
 
-Placement best_list_placement(const Problem& problem) {
-  const Neighbors neighbors(problem);
-  Placement best = place_in_order(problem, neighbors, order_by_size(problem), Fit::kSmallestGap);
-  for (const auto order : {order_by_size, order_by_first_use, order_by_conflicts}) {
-    Placement other = place_in_order(problem, neighbors, order(problem), Fit::kLowest);
-    if (other.peak < best.peak) best = std::move(other);
-  }
-  return best;
-}
-
 /// Where buffers clash as a whole.
 class WholeSearch {
  public:
@@ -107,20 +97,18 @@ class OptimalSearch {
   }
 
  private:
-  bool fits_capacity() const { return problem_.capacity && best_.peak <= *problem_.capacity; }
-
   bool is_done() const {
-    return best_.peak <= lowest_ || fits_capacity() || is_late_() ||
+    return best_.peak <= lowest_ || problem_.is_enough(best_.peak) || is_late_() ||
            (options_.max_nodes != 0 && search_.nodes() >= options_.max_nodes);
   }
 
-  /// The capacity if that is still to reach; otherwise the bound, which is often reached, then
-  /// just below the best.
+  /// The capacity if that is still to reach, and nothing else if it is enough. Then the bound,
+  /// which is often reached, then just below the best.
   void try_targets(const OrderKeys& order, std::uint64_t limit) {
-    const std::int64_t below = best_.peak - grain_;
-    if (problem_.capacity && *problem_.capacity >= lowest_) {
-      try_target(std::min(*problem_.capacity, below), order, limit);
-      return;
+    const std::int64_t capacity = problem_.capacity.value_or(best_.peak);
+    if (lowest_ <= capacity && capacity < best_.peak) {
+      try_target(std::min(capacity, best_.peak - grain_), order, limit);
+      if (problem_.capacity_is_enough || is_done()) return;
     }
     try_target(lowest_, order, limit);
     if (is_done()) return;
@@ -154,7 +142,7 @@ Placement connected_placement(const Problem& problem, const StrategyOptions& opt
                               OffsetSearchSwitches switches) {
   Placement best = best_list_placement(problem);
   best.is_optimal = best.peak <= problem.lower_bound;
-  if (best.is_optimal || (problem.capacity && best.peak <= *problem.capacity)) return best;
+  if (problem.is_enough(best.peak)) return best;
   const bool is_interval = is_interval_problem(problem);
   const bool is_small =
       is_interval ? count_clashes(problem) <= kMostSearched : problem.buffers.size() <= kMostNodes;
@@ -187,6 +175,8 @@ Placement placement_by_parts(const Problem& problem, std::vector<ProblemPart> pa
   std::int64_t enough = problem.lower_bound;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     ProblemPart& part = parts[i];
+    part.problem.capacity = problem.capacity;
+    part.problem.capacity_is_enough = problem.capacity_is_enough;
     // No bound of this part: rounded down, for up would be a claim.
     part.problem.lower_bound = enough / grain_of(part.problem) * grain_of(part.problem);
     const Placement placed = connected_placement(
@@ -205,6 +195,24 @@ Placement placement_by_parts(const Problem& problem, std::vector<ProblemPart> pa
 }
 
 }  // namespace
+
+Placement best_list_placement(const Problem& problem) {
+  const Neighbors neighbors(problem);
+  std::optional<Placement> best;
+  const auto consider = [&](const std::vector<BufferIndex>& order, Fit fit) {
+    Placement other = place_in_order(problem, neighbors, order, fit);
+    if (!best || other.peak < best->peak) best = std::move(other);
+  };
+  for (const auto order : {order_by_size, order_by_first_use}) {
+    const std::vector<BufferIndex> buffers = order(problem);
+    consider(buffers, Fit::kSmallestGap);
+    consider(buffers, Fit::kLowest);
+  }
+  for (const auto order : {order_by_last_use, order_by_conflicts}) {
+    consider(order(problem), Fit::kLowest);
+  }
+  return *std::move(best);
+}
 
 Placement optimal_placement(const Problem& problem, const StrategyOptions& options,
                             OffsetSearchSwitches switches) {

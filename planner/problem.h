@@ -48,8 +48,14 @@ struct Problem {
   std::vector<LiveRange>
       live_ranges;  ///< By buffer, of its first to its last use in a fixed order of steps:
                     ///< a hint for `greedy-death` and the like; empty: none.
-  std::optional<std::int64_t> capacity;  ///< Bytes; nullopt: unlimited.
+  std::optional<std::int64_t> capacity;  ///< Bytes; nullopt: unlimited. A search aims at it first,
+  bool capacity_is_enough = false;       ///< … and ends there, or else goes on to lower peaks.
   std::int64_t lower_bound = 0;  ///< Bytes that every placement needs; a strategy may stop there.
+
+  /// True iff nobody asks for a lower peak.
+  bool is_enough(std::int64_t peak) const {
+    return peak <= lower_bound || (capacity_is_enough && capacity && peak <= *capacity);
+  }
 };
 
 /// What an online allocator with a pool of blocks would do.

@@ -33,18 +33,13 @@ std::int64_t bytes_of(const ProblemPart& part) {
 
 }  // namespace
 
-std::vector<ProblemPart> parts_of(const Problem& problem) {
-  assert(!problem.live_ranges_decide);
-  const std::vector<BufferIndex> representative = representatives(problem);
-  std::vector<ProblemPart> parts;
-  std::vector<std::size_t> part_of(problem.buffers.size());
+std::vector<ProblemPart> cut_problem(const Problem& problem,
+                                     const std::vector<std::uint32_t>& part_of, std::size_t count) {
+  std::vector<ProblemPart> parts(count);
   std::vector<BufferIndex> number(problem.buffers.size());  // In its part.
+  for (ProblemPart& part : parts) part.problem.live_ranges_decide = problem.live_ranges_decide;
   for (BufferIndex b = 0; b < problem.buffers.size(); ++b) {
-    if (representative[b] == b) {
-      part_of[b] = parts.size();
-      parts.emplace_back().problem.capacity = problem.capacity;
-    }
-    part_of[b] = part_of[representative[b]];
+    if (part_of[b] == kInNoPart) continue;
     ProblemPart& part = parts[part_of[b]];
     number[b] = static_cast<BufferIndex>(part.buffers.size());
     part.buffers.push_back(b);
@@ -52,9 +47,23 @@ std::vector<ProblemPart> parts_of(const Problem& problem) {
     if (!problem.live_ranges.empty()) part.problem.live_ranges.push_back(problem.live_ranges[b]);
   }
   for (const Clash& clash : problem.clashes) {
-    parts[part_of[clash.first]].problem.clashes.push_back(
+    const std::uint32_t part = part_of[clash.first];
+    if (part == kInNoPart || part != part_of[clash.second]) continue;
+    parts[part].problem.clashes.push_back(
         {number[clash.first], number[clash.second], clash.of_first, clash.of_second});
   }
+  return parts;
+}
+
+std::vector<ProblemPart> parts_of(const Problem& problem) {
+  assert(!problem.live_ranges_decide);
+  const std::vector<BufferIndex> representative = representatives(problem);
+  std::vector<std::uint32_t> part_of(problem.buffers.size());
+  std::uint32_t count = 0;
+  for (BufferIndex b = 0; b < problem.buffers.size(); ++b) {
+    part_of[b] = representative[b] == b ? count++ : part_of[representative[b]];
+  }
+  std::vector<ProblemPart> parts = cut_problem(problem, part_of, count);
   std::ranges::stable_sort(parts, std::greater(), bytes_of);
   return parts;
 }

@@ -27,8 +27,8 @@ struct StrategyOptions {
 };
 
 /// A placement without faults. Fixed offsets that clash with each other are the caller's to refuse.
-/// Capacity and lower bound are only reasons to stop: a strategy that cannot keep within them still
-/// returns the best placement it found.
+/// Capacity and lower bound are only where a search aims and ends: a strategy that cannot keep
+/// within them still returns the best placement it found.
 using PlaceFunction = Placement (*)(const Problem&, const StrategyOptions&);
 
 /// A wrong idea of which bytes of a graph must not meet; `right` is what happens-before says. What

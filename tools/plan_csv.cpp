@@ -66,6 +66,7 @@ ExitCode plan_csv(const std::string& path, const PlanCsvOptions& options) {
   if (!read.ok()) return csv_refused(read.errors(), file.value().text(), name);
   CsvProblem& csv = read.value();
   csv.problem.capacity = options.capacity;
+  csv.problem.capacity_is_enough = true;  // A packing problem asks whether it fits.
   if (const std::string fault = fault_of_fixed(csv.problem); !fault.empty()) {
     write_error("memverify plan: " + printable(name) + ": fixed offsets clash: " + fault + "\n");
     return ExitCode::kBadInput;

@@ -116,6 +116,7 @@ int run(const std::vector<std::string>& arguments) {
       return 2;
     }
     csv.value().problem.capacity = options.capacity;
+    csv.value().problem.capacity_is_enough = true;
     for (std::size_t k = 0; k < totals.size(); ++k) {
       const PlacementRun done = k < chosen.size()
                                     ? run_strategy(*chosen[k], csv.value(), options)

@@ -29,6 +29,7 @@ TEST(HardProblems, FitTheirCapacityWithinTheseNodes) {
   for (const auto& [name, nodes] : cases) {
     Problem problem = problem_of(name);
     problem.capacity = 1048576;
+    problem.capacity_is_enough = true;
     const Placement placement = fit(problem, nodes);
     EXPECT_EQ(fault_of(problem, placement), "") << name;
     EXPECT_LE(placement.peak, 1048576) << name;
@@ -42,6 +43,7 @@ TEST(HardProblems, ClimbingComesCloseWithinTheseMoves) {
   for (const auto& [name, most] : cases) {
     Problem problem = problem_of(name);
     problem.capacity = most;
+    problem.capacity_is_enough = true;
     const Placement placement =
         find_strategy("hill-climb")->place(problem, {.max_seconds = 1e6, .max_nodes = 25000});
     EXPECT_EQ(testing::placement_fault(problem, placement), "") << name;
@@ -71,6 +73,7 @@ TEST(HardProblems, SwitchesEarnTheirKeep) {
   for (const Case& hard : cases) {
     Problem problem = problem_of(hard.name);
     problem.capacity = 1048576;
+    problem.capacity_is_enough = true;
     const Placement without = fit(problem, hard.nodes, hard.without);
     EXPECT_EQ(fault_of(problem, without), "");
     EXPECT_GT(without.peak, 1048576) << &hard - cases;

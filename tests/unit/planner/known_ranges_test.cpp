@@ -16,6 +16,7 @@ TEST(KnownRanges, JIsPlacedBelowItsCapacity) {
   ASSERT_TRUE(csv.ok());
   Problem problem = csv.value().problem;
   problem.capacity = 1'044'000;
+  problem.capacity_is_enough = true;
   const Placement placement = optimal_placement(problem, {.max_seconds = 1e6, .max_nodes = 5000});
   EXPECT_EQ(fault_of(problem, placement), "");
   EXPECT_LE(placement.peak, 1'043'456);

@@ -116,6 +116,34 @@ TEST(Strategies, TwoValidatorsAgree) {
   EXPECT_LT(faults, 7000U);
 }
 
+/// Where a capacity is only where to aim, it makes no peak higher; where it is enough, `auto` is
+/// still not above the lists that it starts from.
+TEST(Strategies, ACapacityRaisesNoPeak) {
+  const auto has_room = [](Problem problem, bool is_enough) {
+    problem.capacity = 1000;
+    problem.capacity_is_enough = is_enough;
+    return problem;
+  };
+  std::size_t ended_early = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomProblem random(seed);
+    for (const ProblemKind kind : testing::kProblemKinds) {
+      const Problem problem = random.make(kind, random.pick_count(1, 25));
+      for (const char* name : {"hill-climb", "optimal", "auto"}) {
+        const std::int64_t without = peak_by(name, problem);
+        ASSERT_EQ(peak_by(name, has_room(problem, false)), without) << name << ", seed " << seed;
+        if (peak_by(name, has_room(problem, true)) > without) ++ended_early;
+      }
+      const std::int64_t found = peak_by("auto", has_room(problem, true));
+      for (const char* list : {"greedy-death", "first-fit", "best-fit", "by-size", "by-conflicts",
+                               "bitset", "optimal"}) {
+        ASSERT_LE(found, peak_by(list, has_room(problem, true))) << list << ", seed " << seed;
+      }
+    }
+  }
+  EXPECT_GT(ended_early, 100U);
+}
+
 /// No strategy needs less than the best of all placements.
 TEST(Strategies, NoneIsBelowWhatIsOptimal) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
