@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "planner/align.h"
+
 namespace memverify {
 namespace {
 
@@ -46,6 +48,8 @@ class CsvReader {
   explicit CsvReader(const std::string& file) : file_(file) {}
 
   Result<CsvProblem> read(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     std::size_t begin = 0;
     while (begin < text.size()) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -127,6 +131,12 @@ class CsvReader {
     Buffer buffer;
     LiveRange live;
     buffer.name = fields[*columns_[kId]].text;
+    if (const auto [first, is_new] = line_of_.try_emplace(buffer.name, line_); !is_new) {
+      return fail("csv.id",
+                  "the id \"" + buffer.name + "\" is that of line " +
+                      std::to_string(first->second) + ", too",
+                  fields[*columns_[kId]].column);
+    }
     if (!number(fields[*columns_[kLower]], "lower", -kMostSteps, kMostSteps, live.begin) ||
         !number(fields[*columns_[kUpper]], "upper", live.begin, kMostSteps, live.end) ||
         !number(fields[*columns_[kSize]], "size", 0, kMostBytes, buffer.bytes)) {
@@ -148,12 +158,20 @@ class CsvReader {
       }
       buffer.offset = offset;
     }
-    const std::int64_t most = buffer.bytes + (buffer.alignment - 1);
-    if (most > kMostBytes - total_) {
+    if (buffer.bytes > kMostBytes - total_) {
       return fail("csv.size", "the sizes of all buffers add up to more than 2^60 bytes",
                   fields[*columns_[kSize]].column);
     }
-    total_ += most;
+    total_ += buffer.bytes;
+    const std::optional<std::int64_t> common = common_multiple(alignment_, buffer.alignment);
+    const auto rows = static_cast<std::int64_t>(rows_.size()) + 1;
+    if (!common || *common - 1 > (kMostBytes - total_) / rows) {
+      return fail("csv.alignment",
+                  "the buffers up to this one, each with a gap for a common multiple of all "
+                  "alignments, may take more than 2^60 bytes",
+                  fields[*columns_[columns_[kAlignment] ? kAlignment : kSize]].column);
+    }
+    alignment_ = *common;
     Row row;
     if (!read_gaps(columns_[kGaps] ? fields[*columns_[kGaps]] : Field{}, buffer, live, row)) {
       return false;
@@ -222,6 +240,12 @@ class CsvReader {
         change[piece.steps.end] -= piece.bytes.end - piece.bytes.begin;
       }
     }
+    // Alone, too: what is never live has its place all the same.
+    for (const Buffer& buffer : csv_.problem.buffers) {
+      if (buffer.bytes == 0) continue;
+      csv_.problem.lower_bound =
+          std::max(csv_.problem.lower_bound, buffer.offset.value_or(0) + buffer.bytes);
+    }
     std::int64_t live = 0;
     for (const auto& [step, bytes] : change) {
       live += bytes;
@@ -256,8 +280,10 @@ class CsvReader {
   std::size_t line_ = 0;
   std::size_t width_ = 0;
   std::array<std::optional<std::size_t>, kColumns.size()> columns_;
-  std::int64_t total_ = 0;
+  std::int64_t total_ = 0;      ///< Of all sizes so far.
+  std::int64_t alignment_ = 1;  ///< Least common multiple so far.
   bool has_gaps_ = false;
+  std::map<std::string, std::size_t> line_of_;  ///< By id.
   std::vector<Row> rows_;
   CsvProblem csv_;
   std::vector<Diagnostic> errors_;

@@ -3,7 +3,9 @@
 // The first line names the columns: `id`, `lower`, `upper`, `size`, and as far as needed
 // `alignment`, `offset` (fixed; an empty field: to be chosen) and `gaps`, in any order. A row is a
 // buffer that is live in the steps [lower, upper). Gaps, separated by blanks, are steps in which it
-// is not: `5-8`, or `5-8@0:64` if it then keeps only its bytes [0, 64). There are no quotes.
+// is not: `5-8`, or `5-8@0:64` if it then keeps only its bytes [0, 64). There are no quotes; a byte
+// order mark at the start is left out. A row with `lower` = `upper` is never live, so that it may
+// lie anywhere.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +26,8 @@ struct CsvProblem {
 };
 
 /// Two buffers clash iff they are live in a common step, with the bytes they keep in it. The lower
-/// bound is the largest sum of bytes live in a step. Cost O(n log n), with gaps O(n²).
+/// bound is the largest sum of bytes live in a step, or what one buffer needs. Cost O(n log n),
+/// with gaps O(n²).
 Result<CsvProblem> read_csv(std::string_view text, const std::string& file);
 
 /// The same rows with the offsets of the placement in the column `offset`, which comes last if it

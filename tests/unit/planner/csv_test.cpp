@@ -83,9 +83,32 @@ TEST(Csv, SaysWhereInputIsWrong) {
             std::string::npos);
 }
 
+TEST(Csv, AnIdNamesOneRow) {
+  EXPECT_EQ(csv_error("id,lower,upper,size\na,1,2,4\nb,1,2,4\na,3,4,4\n"),
+            "a.csv:4:1: error: the id \"a\" is that of line 2, too [csv.id]");
+}
+
+TEST(Csv, AByteOrderMarkIsNoPartOfAName) {
+  EXPECT_EQ(csv_of("\xEF\xBB\xBFid,lower,upper,size\na,0,3,4\n").problem.buffers.size(), 1U);
+}
+
+TEST(Csv, WhatIsNeverLiveNeedsItsOwnBytes) {
+  const CsvProblem csv = csv_of("id,lower,upper,size\na,0,3,4\nb,2,2,9\n");
+  EXPECT_EQ(csv.problem.lower_bound, 9);
+  const Placement placement = find_strategy("optimal")->place(csv.problem, {});
+  EXPECT_EQ(placement.peak, 9);
+  EXPECT_TRUE(placement.is_optimal);
+}
+
+TEST(Csv, AnAlignmentThatTakesTooMuchIsNamed) {
+  EXPECT_NE(csv_error("id,lower,upper,size,alignment\na,1,2,4,1\nb,1,2,4,1152921504606846976\n")
+                .find("a.csv:3:9: error: the buffers up to this one, each with a gap"),
+            std::string::npos);
+}
+
 TEST(Csv, SizesThatDoNotAddUpIn64BitsAreRefused) {
   std::string text = "id,lower,upper,size\n";
-  for (int i = 0; i < 20; ++i) text += "x,0,1,1000000000000000000\n";
+  for (int i = 0; i < 20; ++i) text += std::to_string(i) + ",0,1,1000000000000000000\n";
   EXPECT_NE(csv_error(text).find("a.csv:3:7: error: the sizes"), std::string::npos);
 }
 
