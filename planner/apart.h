@@ -17,9 +17,10 @@ namespace memverify {
 struct GraphBuffer {
   TensorId root = kNone<TensorId>;
   std::uint32_t slot = 0;
-  std::int64_t bytes = 0;      ///< Under the symbol values that need most.
-  std::int64_t element_0 = 0;  ///< Offset of the root's element 0.
-  std::int64_t address = 0;    ///< In the plan's last pool.
+  std::int64_t bytes = 0;  ///< Under the symbol values that need most.
+  std::int64_t element_0 =
+      0;  ///< Offset of the root's element 0, right for its and its views' alignments.
+  std::int64_t address = 0;  ///< In the plan's last pool.
 };
 
 struct ApartPlan {
@@ -29,7 +30,8 @@ struct ApartPlan {
 };
 
 /// `slots`: how many slots the tensors get that ask for more than one. Errors: those of
-/// `Layout::make`, and "graph.too_large" when the sizes together pass 64 bits.
+/// `Layout::make`, and "graph.too_large" for too many slots, alignments without a common multiple
+/// up to 2^60, or more than 2^61 bytes in all.
 Result<ApartPlan> place_apart(const Plan& graph, std::optional<std::int64_t> slots = {});
 
 }  // namespace memverify

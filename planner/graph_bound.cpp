@@ -25,8 +25,9 @@ PoolBounder::PoolBounder(const ApartPlan& apart, std::vector<PoolId> pool_of)
 
 std::vector<PoolBound> PoolBounder::bounds(const GraphClashes& clashes) && {
   if (!clashes.gap.empty()) return std::vector<PoolBound>(result_.size());
+  const std::vector<std::uint8_t> permanent = permanent_buffers(apart_);
   for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
-    if (clashes.permanent[b] == 0 || apart_.buffers[b].bytes == 0) continue;
+    if (permanent[b] == 0 || apart_.buffers[b].bytes == 0) continue;
     PoolBound& bound = result_[index(pool_of_[b])];
     bound.bytes += apart_.buffers[b].bytes;
     bound.largest_live_set += apart_.buffers[b].bytes;
@@ -55,13 +56,17 @@ void PoolBounder::look(const GraphCase& at) {
     }
     bound.largest_live_set = std::max(bound.largest_live_set, alive.bytes);
     bound.live_set_at_most = std::max(bound.live_set_at_most, alive.at_most);
-    if (antichain.bytes <= bound.bytes) continue;
+    if (std::max(antichain.bytes, alive.bytes) <= bound.bytes) continue;
     assert((antichain.members.size() > kMostPairsChecked ||
             holds(antichain, at.live, at.order, weights, sharing)) &&
            "an antichain by flow is one by pairs");
-    bound.bytes = antichain.bytes;
+    bound.of_one_run = alive.bytes > antichain.bytes;
+    assert((!bound.of_one_run || alive.members.size() > kMostPairsChecked ||
+            holds({alive.bytes, alive.members}, at.live, at.order, weights, {})) &&
+           "what is alive at once does not end before each other");
+    bound.bytes = std::max(antichain.bytes, alive.bytes);
     bound.members.clear();
-    for (const std::uint32_t v : antichain.members) {
+    for (const std::uint32_t v : bound.of_one_run ? alive.members : antichain.members) {
       bound.members.push_back({at.live.values[v].buffer, at.live.values[v].bytes});
     }
   }

@@ -22,6 +22,7 @@ struct BoundMember {
 struct PoolBound {
   std::int64_t bytes = 0;  ///< Every placement with this choice of pools needs at least so much.
   std::vector<BoundMember> members;   ///< No two of them may share bytes; `bytes` in all.
+  bool of_one_run = false;            ///< They are alive at once in some run, which is why.
   std::int64_t largest_live_set = 0;  ///< Alive at once in some state of some run.
   std::int64_t live_set_at_most = 0;  ///< In no run are more alive; equal: that is the largest.
 };
@@ -32,8 +33,8 @@ class PoolBounder {
   /// `pool_of`: by buffer. The plan must be safe.
   PoolBounder(const ApartPlan& apart, std::vector<PoolId> pool_of);
   void look(const GraphCase& at);
-  /// By pool: the greatest over the cases that were looked at; each antichain is checked. All 0
-  /// when `clashes` has a gap.
+  /// By pool: the greatest over the cases that were looked at, of an antichain (checked) or of what
+  /// is alive at once, which is more around in-place pairs. All 0 when `clashes` has a gap.
   std::vector<PoolBound> bounds(const GraphClashes& clashes) &&;
 
  private:

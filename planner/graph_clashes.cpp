@@ -1,18 +1,22 @@
 #include "planner/graph_clashes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "plan/layout.h"
 #include "planner/cases.h"
 #include "planner/clashes.h"
 #include "planner/handoff.h"
+#include "planner/ordered_values.h"
 #include "planner/whole_values.h"
 
 namespace memverify {
 namespace {
 
 constexpr std::size_t kMostCellRuns = std::size_t{1} << 22;
+constexpr std::size_t kManyValues = 1000;
 constexpr std::size_t kUnsortedClashes = std::size_t{1} << 20;
 
 auto order_of(const Clash& c) {
@@ -43,7 +47,9 @@ class ClashCollector {
  public:
   ClashCollector(const ApartPlan& apart, const CaseVisit& visit)
       : apart_(apart), visit_(visit), map_(map_buffers(apart)) {
-    result_.permanent = permanent_buffers(apart);
+    by_boundary_ = permanent_buffers(apart);
+    result_.permanent = by_boundary_;
+    result_.used.assign(apart.buffers.size(), 0);
     for (const GraphBuffer& buffer : apart.buffers) roots_.push_back(buffer.root);
     result_.live_ranges.resize(apart.buffers.size());
   }
@@ -102,6 +108,7 @@ class ClashCollector {
     std::vector<BufferIndex> buffers;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (initial[index(apart_.buffers[b].root)] == 0 || result_.permanent[b] != 0) continue;
+      result_.used[b] = apart_.buffers[b].bytes;
       if (apart_.buffers[b].bytes > 0) buffers.push_back(b);
     }
     for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -129,19 +136,70 @@ class ClashCollector {
       result_.gap = "the strided tensors have too many runs of bytes";
     }
     if (!result_.gap.empty()) return;
-    const LiveValues live = live_values(program, run, order, *footprints, map_, result_.permanent);
-    std::optional<LiveValues> whole;
+    const LiveValues live = live_values(program, run, order, *footprints, map_, by_boundary_);
+    std::optional<LiveValues> listed;  // If not all of them.
     if (result_.whole) {
-      whole = whole_values(apart_, program, run, order, result_.permanent);
-      if (!whole) result_.gap = "an op may touch anything, and the symbols have too many values";
+      listed = whole_values(apart_, program, run, order, by_boundary_);
+      if (!listed) result_.gap = "an op may touch anything, and the symbols have too many values";
+      if (!listed) return;
+      note_used(*listed);
+    } else {
+      note_used(live);
+      if (std::exchange(is_first_, false)) mark_side_by_side(live, order);
+      if (result_.permanent != by_boundary_) {
+        listed = live_values(program, run, order, *footprints, map_, result_.permanent);
+      }
     }
-    if (!result_.gap.empty()) return;
-    const LiveValues& all = whole ? *whole : live;
+    const LiveValues& all = listed ? *listed : live;
     for_each_clash(all, order, run, [&](std::uint32_t a, std::uint32_t b) {
       add(program, order, all, all.values[a], all.values[b]);
     });
     for (const LiveValue& value : all.values) note_range(program, run, all, value);
     if (visit_) visit_({program, run, order, live, map_.fixed()});
+  }
+
+  /// Bytes with a value, by buffer.
+  std::vector<std::int64_t> bytes_used(const LiveValues& live) const {
+    std::vector<std::int64_t> used(apart_.buffers.size(), 0);
+    for (std::uint32_t v = 0; v < live.values.size(); ++v) {
+      const LiveValue& value = live.values[v];
+      const bool is_again = v > 0 && live.values[v - 1].buffer == value.buffer &&
+                            live.values[v - 1].bytes == value.bytes;
+      const bool counts = value.buffer < used.size() && !is_again;
+      if (counts) used[value.buffer] += value.bytes.end - value.bytes.begin;
+    }
+    return used;
+  }
+
+  void note_used(const LiveValues& live) {
+    const std::vector<std::int64_t> used = bytes_used(live);
+    for (BufferIndex b = 0; b < used.size(); ++b) {
+      result_.used[b] = std::max(result_.used[b], used[b]);
+    }
+  }
+
+  /// Of many values, what clashes with all bytes of all others, in the first case already, is as
+  /// good as permanent, and saves lists of clashes.
+  void mark_side_by_side(const LiveValues& live, const Order& order) {
+    if (live.values.size() < kManyValues || has_fixed_places(apart_)) return;
+    for (BufferIndex b = 0; b < result_.used.size(); ++b) {
+      if (by_boundary_[b] == 0 && result_.used[b] < apart_.buffers[b].bytes) return;
+    }
+    std::vector<std::uint8_t> in_place(apart_.plan.tensors.size(), 0);
+    for (const InPlace& pair : apart_.plan.in_places) {
+      in_place[index(apart_.plan.tensors[pair.read].root)] = 1;
+      in_place[index(apart_.plan.tensors[pair.written].root)] = 1;
+    }
+    std::vector<std::uint32_t> among(live.values.size());
+    std::iota(among.begin(), among.end(), 0U);
+    const OrderedValues ordered = ordered_values(live, order, among);
+    for (const std::uint32_t v : among) {
+      const LiveValue& value = live.values[v];
+      const bool is_all = value.bytes == ByteRange{0, apart_.buffers[value.buffer].bytes};
+      const bool is_ordered = ordered.ends[v] != 0 || ordered.follows[v] != 0;
+      if (!is_all || is_ordered || in_place[index(roots_[value.buffer])] != 0) continue;
+      result_.permanent[value.buffer] = 1;
+    }
   }
 
   void add(const Program& program, const Order& order, const LiveValues& live, const LiveValue& a,
@@ -198,6 +256,8 @@ class ClashCollector {
   BufferMap map_;
   std::vector<TensorId> roots_;
   std::size_t sorted_ = 0;
+  bool is_first_ = true;
+  std::vector<std::uint8_t> by_boundary_;
   GraphClashes result_;
 };
 

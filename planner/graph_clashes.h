@@ -25,10 +25,13 @@ struct GraphClashes {
   std::vector<Handoff> handoffs;  ///< Clashes too, unless the two share in place. Sorted.
   std::vector<BufferMap::Fixed> fixed;  ///< Numbered from the number of buffers on.
   std::vector<LiveRange> live_ranges;   ///< By buffer: first to last access in a walk.
-  /// By buffer: holds its value from before the start until after the end (a constant, an input
-  /// that is not donated). Clashes with everything, which is not listed. None where there are fixed
-  /// places.
+  /// By buffer: clashes with everything, which is not listed: it holds its value from before the
+  /// start until after the end (a constant, an input that is not donated), or, of very many values,
+  /// is ordered before or after none. None where there are fixed places.
   std::vector<std::uint8_t> permanent;
+  /// By buffer, unless permanent: most bytes that have a value in one case. Others clash with
+  /// nothing.
+  std::vector<std::int64_t> used;
   bool whole = false;  ///< Of whole tensors, as their symbols have many values: some are needless.
   std::string gap;  ///< Not empty: why not every case was looked at; the clashes then say nothing.
 };
@@ -47,7 +50,7 @@ using CaseVisit = std::function<void(const GraphCase&)>;
 /// sees each case that is looked at, so that nobody needs to walk it again.
 GraphClashes find_graph_clashes(const ApartPlan& apart, const CaseVisit& visit = {});
 
-/// `GraphClashes::permanent` alone.
+/// `GraphClashes::permanent` alone, by the boundary.
 std::vector<std::uint8_t> permanent_buffers(const ApartPlan& apart);
 
 /// The buffers of `apart` as a map from addresses.

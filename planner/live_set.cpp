@@ -37,30 +37,43 @@ class LiveSetSearch {
   }
 
   LiveSet run() {
-    std::vector<std::uint8_t> state = best_of_walk();
-    LiveSet found{.bytes = bytes_in(state)};
-    for (const Life& life : lives_) found.at_most += weights_[life.value];
-    if (found.bytes == found.at_most || !may_cut(1)) return found;
-    const std::optional<StateNetwork> network = StateNetwork::make(program_);
-    if (!network) return found;
-    picks_.assign(lives_.size(), 0);
-    if (may_cut(count_picks())) {
-      do {
-        found.bytes = std::max(found.bytes, bytes_in(best_for_picks(*network)));
-      } while (next_picks());
-      found.at_most = found.bytes;
-      return found;
+    consider(best_of_walk());
+    for (const Life& life : lives_) found_.at_most += weights_[life.value];
+    if (found_.bytes < found_.at_most && may_cut(1)) {
+      const std::optional<StateNetwork> network = StateNetwork::make(program_);
+      if (network) cut(*network);
     }
-    climb(*network, std::move(state), found.bytes);
-    const std::size_t queues = std::min(program_.plan->queues.size(), kMostLaggards);
-    for (std::size_t q = 0; q < queues && may_cut(1); ++q) {
-      lag_behind(QueueId{static_cast<std::uint32_t>(q)});
-      climb(*network, best_for_picks(*network), found.bytes);
+    for (const Life& life : lives_) {
+      if (is_alive(life, best_)) found_.members.push_back(life.value);
     }
-    return found;
+    return std::move(found_);
   }
 
  private:
+  void cut(const StateNetwork& network) {
+    picks_.assign(lives_.size(), 0);
+    if (may_cut(count_picks())) {
+      do {
+        consider(best_for_picks(network));
+      } while (next_picks());
+      found_.at_most = found_.bytes;
+      return;
+    }
+    climb(network, best_);
+    const std::size_t queues = std::min(program_.plan->queues.size(), kMostLaggards);
+    for (std::size_t q = 0; q < queues && may_cut(1); ++q) {
+      lag_behind(QueueId{static_cast<std::uint32_t>(q)});
+      climb(network, best_for_picks(network));
+    }
+  }
+
+  void consider(const std::vector<std::uint8_t>& state) {
+    const std::int64_t bytes = bytes_in(state);
+    if (bytes <= found_.bytes && !best_.empty()) return;
+    found_.bytes = bytes;
+    best_ = state;
+  }
+
   void add_life(std::uint32_t v, const std::vector<Cmd>& taken_over) {
     const LiveValue& value = live_.values[v];
     Life life{.value = v};
@@ -154,16 +167,15 @@ class LiveSetSearch {
   }
 
   /// From one state to the best one of those picks that show what is alive in it, and on.
-  void climb(const StateNetwork& network, std::vector<std::uint8_t> state, std::int64_t& best) {
-    std::int64_t last = bytes_in(state);
-    for (bool is_better = true; is_better && may_cut(1);) {
+  void climb(const StateNetwork& network, std::vector<std::uint8_t> state) {
+    for (bool is_better = true; is_better;) {
+      const std::int64_t last = bytes_in(state);
+      consider(state);
+      if (!may_cut(1)) return;
       follow(state);
       state = best_for_picks(network);
-      const std::int64_t bytes = bytes_in(state);
-      is_better = bytes > last;
-      last = std::max(last, bytes);
+      is_better = bytes_in(state) > last;
     }
-    best = std::max(best, last);
   }
 
   /// Picks the last access on this queue, else the one that the walk comes to last.
@@ -198,6 +210,8 @@ class LiveSetSearch {
   LiveSetWork& work_;
   std::vector<Life> lives_;
   std::vector<std::size_t> picks_;  ///< By life: which of its begins, and which of its ends.
+  LiveSet found_;
+  std::vector<std::uint8_t> best_;  ///< The state in which so much is alive.
 };
 
 }  // namespace

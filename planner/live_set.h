@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "planner/lower_bound.h"
 
@@ -24,6 +25,7 @@ namespace memverify {
 struct LiveSet {
   std::int64_t bytes = 0;    ///< Alive at once in some run.
   std::int64_t at_most = 0;  ///< In no run are more alive; equal where every state was considered.
+  std::vector<std::uint32_t> members;  ///< Which values those are, ascending; `bytes` in all.
 };
 
 /// Instances that minimum cuts may still look at; less afterwards. With one of 0 the walk decides.

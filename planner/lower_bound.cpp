@@ -7,6 +7,7 @@
 
 #include "planner/clashes.h"
 #include "planner/min_cut.h"
+#include "planner/ordered_values.h"
 #include "planner/value_places.h"
 
 namespace memverify {
@@ -20,7 +21,9 @@ struct Element {
   std::uint32_t value = 0;  ///< One of them.
   std::int64_t weight = 0;
   bool is_alone = false;
-  std::uint32_t in = kNoNode;   ///< Reached from all that ends before it.
+  bool ends = false;           ///< Perhaps before something begins; else nothing needs to be asked.
+  bool follows = false;        ///< Perhaps after something has ended.
+  std::uint32_t in = kNoNode;  ///< Reached from all that ends before it.
   std::uint32_t out = kNoNode;  ///< Reaches all that begins after it.
 };
 
@@ -32,8 +35,9 @@ class AntichainNetwork {
 
   Antichain solve() {
     find_elements();
+    const std::size_t ending = mark_ordered();
     const std::vector<std::uint32_t> place_of = find_places();
-    if (places_.rows() * (elements_.size() + places_.places()) > kMostQuestions) return {};
+    if (places_.rows() * (ending + places_.places()) > kMostQuestions) return {};
     add_places();
     add_ins(place_of);
     add_outs();
@@ -77,17 +81,23 @@ class AntichainNetwork {
     return key;
   }
 
-  /// Nothing ends before one that does not begin.
-  bool begins(const Element& element) const {
-    const LiveValue& value = live_.values[element.value];
-    return !value.from_start && !live_.firsts(value).empty();
+  /// Returns how many end.
+  std::size_t mark_ordered() {
+    std::vector<std::uint32_t> values;
+    for (const Element& element : elements_) values.push_back(element.value);
+    const OrderedValues ordered = ordered_values(live_, order_, values);
+    for (std::size_t e = 0; e < elements_.size(); ++e) {
+      elements_[e].ends = ordered.ends[e] != 0;
+      elements_[e].follows = ordered.follows[e] != 0;
+    }
+    return static_cast<std::size_t>(std::ranges::count(elements_, true, &Element::ends));
   }
 
-  /// Returns the place of each element that begins.
+  /// Returns the place of each element that follows something.
   std::vector<std::uint32_t> find_places() {
     std::vector<std::uint32_t> place_of;
     for (const Element& element : elements_) {
-      const bool has_place = begins(element);
+      const bool has_place = element.follows;
       place_of.push_back(has_place ? places_.add(live_.firsts(live_.values[element.value])) : 0);
     }
     places_.make_rows();
@@ -105,7 +115,7 @@ class AntichainNetwork {
   void add_ins(const std::vector<std::uint32_t>& place_of) {
     for (std::size_t e = 0; e < elements_.size(); ++e) {
       Element& element = elements_[e];
-      const bool has_place = begins(element);
+      const bool has_place = element.follows;
       if (has_place) element.in = node_of_[place_of[e]];
       if (has_place && !element.is_alone) continue;
       element.in = network_.add_node();
@@ -135,7 +145,7 @@ class AntichainNetwork {
   std::vector<std::uint32_t> by_end() const {
     std::vector<std::uint32_t> ending;
     for (std::uint32_t e = 0; e < elements_.size(); ++e) {
-      if (!live_.values[elements_[e].value].to_end) ending.push_back(e);
+      if (elements_[e].ends) ending.push_back(e);
     }
     std::ranges::sort(ending, {}, [&](std::uint32_t e) {
       const auto lasts = live_.lasts(live_.values[elements_[e].value]);

@@ -94,13 +94,15 @@ class GraphPlanner {
 
   /// Takes the first of `parts` equal parts of the time that is left.
   PoolOutcome place_pool(PoolId pool, std::size_t parts) {
-    PoolOutcome outcome{.pool = pool, .capacity = limits_.capacity[index(pool)]};
+    PoolOutcome outcome{.pool = pool,
+                        .capacity = limits_.capacity[index(pool)],
+                        .fixed = limits_.fixed_bytes[index(pool)]};
     std::int64_t kept = 0;
     std::int64_t permanent = 0;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool) continue;
       outcome.total += apart_.buffers[b].bytes;
-      if (in_problem(b, pool)) continue;
+      if (in_problem(b, pool) || apart_.buffers[b].bytes == 0) continue;
       kept = aligned_up(kept, alignment_of(b)) + apart_.buffers[b].bytes;
       permanent += apart_.buffers[b].bytes;
     }
@@ -108,13 +110,26 @@ class GraphPlanner {
     if (room) room = std::max<std::int64_t>(*room - kept, 0);
     const std::int64_t bound = std::max<std::int64_t>(bounds_[index(pool)].bytes - permanent, 0);
     place_best(pool, room, bound, can_spill() ? parts + 1 : parts, outcome);
-    stack_permanent(pool);
+    const bool exact = stack_permanent(pool);
+    outcome.is_optimal = outcome.is_optimal && exact;
     outcome.peak = limits_.fixed_end[index(pool)];
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool || apart_.buffers[b].bytes == 0) continue;
       outcome.peak = std::max(outcome.peak, offset_of_[b] + apart_.buffers[b].bytes);
     }
     return outcome;
+  }
+
+  /// True iff some op may write in place here, if not in a way that the search makes use of.
+  bool may_pair(PoolId pool) const {
+    std::vector<std::uint8_t> here(graph_.tensors.size(), 0);  // By root.
+    for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
+      if (in_problem(b, pool)) here[index(apart_.buffers[b].root)] = 1;
+    }
+    return std::ranges::any_of(graph_.in_places, [&](const InPlace& pair) {
+      return here[index(graph_.tensors[pair.read].root)] != 0 &&
+             here[index(graph_.tensors[pair.written].root)] != 0;
+    });
   }
 
   /// With the in-place pairs together, or all apart, whichever needs less.
@@ -143,7 +158,7 @@ class GraphPlanner {
       const Placement placement = options_.place(made.problem, share(together ? 2 * parts : parts));
       if (best >= 0 && placement.peak >= best) continue;
       best = placement.peak;
-      const bool exact = !pairs && clashes_.gap.empty() && !clashes_.whole;
+      const bool exact = !may_pair(pool) && clashes_.gap.empty() && !clashes_.whole;
       outcome.is_optimal = placement.is_optimal && exact;
       outcome.allocator = placement.allocator;
       for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
@@ -154,23 +169,48 @@ class GraphPlanner {
     }
   }
 
-  /// What lives all the time goes on top of the rest.
-  void stack_permanent(PoolId pool) {
-    std::int64_t next = 0;
+  /// True iff nobody ever touches it.
+  bool is_idle(BufferIndex b) const { return clashes_.gap.empty() && clashes_.used[b] == 0; }
+
+  /// What clashes with everything goes on top of the rest, or below it if alignment makes that
+  /// lower. True iff nothing could be lower, given the rest: sizes leave no gaps, and all is used.
+  bool stack_permanent(PoolId pool) {
     std::vector<BufferIndex> kept;
+    std::vector<BufferIndex> rest;
+    std::int64_t peak = 0;
+    std::int64_t own = 1;  // Alignment of the rest,
+    std::int64_t all = 1;  // … and of everything.
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
       if (pool_of_[b] != pool) continue;
-      if (!in_problem(b, pool)) {
-        kept.push_back(b);
-      } else {
-        next = std::max(next, offset_of_[b] + apart_.buffers[b].bytes);
+      const bool is_kept = !in_problem(b, pool);
+      if (apart_.buffers[b].bytes == 0 || (!is_kept && is_idle(b))) {
+        offset_of_[b] = 0;
+        continue;
       }
+      (is_kept ? kept : rest).push_back(b);
+      if (!is_kept) peak = std::max(peak, offset_of_[b] + apart_.buffers[b].bytes);
+      if (!is_kept) own = std::lcm(own, alignment_of(b));
+      all = std::lcm(all, alignment_of(b));
     }
+    if (kept.empty()) return true;
     std::ranges::stable_sort(kept, std::greater(), [&](BufferIndex b) { return alignment_of(b); });
-    for (const BufferIndex b : kept) {
-      offset_of_[b] = aligned_up(next, alignment_of(b));
-      next = offset_of_[b] + apart_.buffers[b].bytes;
+    const auto stack = [&](std::int64_t next) {
+      for (const BufferIndex b : kept) {
+        offset_of_[b] = aligned_up(next, alignment_of(b));
+        next = offset_of_[b] + apart_.buffers[b].bytes;
+      }
+      return next;
+    };
+    const std::int64_t base = aligned_up(stack(0), own);
+    if (stack(peak) > base + peak) {
+      stack(0);
+      for (const BufferIndex b : rest) offset_of_[b] += base;
     }
+    rest.insert(rest.end(), kept.begin(), kept.end());
+    return std::ranges::all_of(rest, [&](BufferIndex b) {
+      const std::int64_t bytes = apart_.buffers[b].bytes;
+      return bytes % all == 0 && (clashes_.permanent[b] != 0 || clashes_.used[b] == bytes);
+    });
   }
 
   /// Moves tensors that may go elsewhere out of pools that are too full. True iff any moved.
@@ -228,24 +268,35 @@ class GraphPlanner {
     return at == pools.end() || at + 1 == pools.end() ? kNone<PoolId> : *(at + 1);
   }
 
-  void find_at_peak(PoolOutcome& outcome) const {
+  /// What ends highest of all that is not permanent; kNoBuffer: nothing.
+  BufferIndex highest_movable(PoolId pool) const {
     BufferIndex top = kNoBuffer;
+    const auto end = [&](BufferIndex b) { return offset_of_[b] + apart_.buffers[b].bytes; };
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
-      const bool at_top = pool_of_[b] == outcome.pool && apart_.buffers[b].bytes > 0 &&
-                          offset_of_[b] + apart_.buffers[b].bytes == outcome.peak;
-      if (at_top) top = b;
+      if (!in_problem(b, pool) || apart_.buffers[b].bytes == 0) continue;
+      if (top == kNoBuffer || end(b) >= end(top)) top = b;
     }
-    if (top == kNoBuffer) return;
-    outcome.at_peak.push_back(top);
+    return top;
+  }
+
+  /// What is permanent is there whatever is at the peak.
+  void find_at_peak(PoolOutcome& outcome) const {
+    const BufferIndex top = highest_movable(outcome.pool);
     std::vector<std::uint8_t> meets(apart_.buffers.size() + clashes_.fixed.size(), 0);
-    for (const Clash& clash : clashes_.clashes) {
+    const auto note = [&](const Clash& clash) {
       if (clash.first == top) meets[clash.second] = 1;
       if (clash.second == top) meets[clash.first] = 1;
-    }
+    };
+    for (const Clash& clash : clashes_.clashes) note(clash);
+    for (const Handoff& handoff : clashes_.handoffs) note(handoff.clash);
+    if (top != kNoBuffer) meets[top] = 1;
     for (BufferIndex b = 0; b < apart_.buffers.size(); ++b) {
-      if (pool_of_[b] != outcome.pool || b == top || apart_.buffers[b].bytes == 0) continue;
+      if (pool_of_[b] != outcome.pool || apart_.buffers[b].bytes == 0) continue;
       if (meets[b] != 0 || clashes_.permanent[b] != 0) outcome.at_peak.push_back(b);
     }
+    std::ranges::stable_sort(outcome.at_peak, std::greater(), [&](BufferIndex b) {
+      return offset_of_[b] + apart_.buffers[b].bytes;
+    });
   }
 
   PlannedGraph result() {

@@ -29,11 +29,12 @@ struct PoolOutcome {
   PoolId pool = kNone<PoolId>;
   std::optional<std::int64_t> capacity;
   std::int64_t peak = 0;                     ///< Highest end of a storage.
-  std::int64_t total = 0;                    ///< Sum of the sizes of what was placed here.
+  std::int64_t total = 0;                    ///< Sum of the sizes of what was placed here,
+  std::int64_t fixed = 0;                    ///< … and of the storages that were there before.
   PoolBound bound;                           ///< No placement has a lower peak; 0 bytes: not known.
   bool is_optimal = false;                   ///< Proven, for this choice of pools.
   std::optional<AllocatorCounts> allocator;  ///< Of `size-classes`.
-  std::vector<BufferIndex> at_peak;  ///< The one that ends highest, and what it clashes with.
+  std::vector<BufferIndex> at_peak;  ///< What ends highest and what clashes with it, from the top.
   bool fits() const { return !capacity || peak <= *capacity; }
 };
 

@@ -1,10 +1,10 @@
 #include "planner/pool_limits.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "plan/layout.h"
 #include "planner/cases.h"
+#include "planner/family_alignment.h"
 
 namespace memverify {
 namespace {
@@ -16,12 +16,17 @@ void note_layout(const Plan& graph, const Layout& layout, PoolLimits& limits) {
     std::optional<std::int64_t>& capacity = limits.capacity[index(pool)];
     capacity = std::min(capacity.value_or(layout.value(*bytes)), layout.value(*bytes));
   }
+  std::vector<std::int64_t> bytes(graph.pools.size(), 0);
   for (const StorageId storage : ids(graph.storages)) {
     const auto slots = static_cast<std::int64_t>(graph.storages[storage].slots.size());
+    bytes[index(graph.storages[storage].pool)] += slots * layout.storage(storage).bytes;
     std::int64_t& end = limits.fixed_end[index(graph.storages[storage].pool)];
     for (std::int64_t slot = 0; slot < slots; ++slot) {
       end = std::max(end, layout.slot_address(storage, slot) + layout.storage(storage).bytes);
     }
+  }
+  for (std::size_t pool = 0; pool < bytes.size(); ++pool) {
+    limits.fixed_bytes[pool] = std::max(limits.fixed_bytes[pool], bytes[pool]);
   }
 }
 
@@ -29,14 +34,10 @@ void note_layout(const Plan& graph, const Layout& layout, PoolLimits& limits) {
 
 PoolLimits pool_limits(const Plan& graph, const ApartPlan& apart) {
   PoolLimits limits;
-  limits.alignment.resize(graph.tensors.size(), 1);
-  for (const TensorId id : ids(graph.tensors)) {
-    const std::int64_t own = graph.tensors[id].alignment;
-    std::int64_t& all = limits.alignment[index(graph.tensors[id].root)];
-    if (own > 0) all = std::lcm(all, own);
-  }
+  limits.alignment = family_alignments(graph);
   limits.capacity.resize(graph.pools.size());
   limits.fixed_end.assign(graph.pools.size(), 0);
+  limits.fixed_bytes.assign(graph.pools.size(), 0);
   for (const Valuation& valuation : size_valuations(graph)) {
     const Result<Layout> layout = Layout::make(apart.plan, valuation);
     if (layout.ok()) note_layout(graph, layout.value(), limits);

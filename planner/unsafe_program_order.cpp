@@ -66,6 +66,7 @@ GraphClashes clashes_by_program_order(const ApartPlan& apart, const GraphClashes
   }
   GraphClashes wrong = right;
   wrong.handoffs.clear();
+  wrong.permanent = permanent_buffers(apart);
   wrong.live_ranges = intervals.live_ranges;
   wrong.clashes = with_clashes(intervals).clashes;
   for (const Clash& clash : right.clashes) {

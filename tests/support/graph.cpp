@@ -64,7 +64,8 @@ PlanJson random_small_graph(std::uint64_t seed, std::size_t most_tensors) {
     if (to != from && (written[to] == 0 || draw.percent(50))) {
       op["writes"].push_back(written[to] == 0 ? PlanJson("t" + std::to_string(to)) : entry(to));
       written[to] = 1;
-      if (op.contains("reads") && bytes[from] == bytes[to] && draw.percent(50)) {
+      const bool suits = bytes[from] == bytes[to] || draw.percent(20);
+      if (op.contains("reads") && suits && draw.percent(50)) {
         op["in_place"].push_back({"t" + std::to_string(from), "t" + std::to_string(to)});
       }
     }
@@ -74,6 +75,14 @@ PlanJson random_small_graph(std::uint64_t seed, std::size_t most_tensors) {
     plan["ops"].push_back(op);
   }
   if (draw.percent(30)) plan["outputs"].push_back("t" + std::to_string(tensors - 1));
+  for (std::size_t t = 0; t < tensors; ++t) {
+    if (draw.percent(15)) plan["tensors"][t]["alignment"] = draw.percent(50) ? 2 : 4;
+  }
+  if (!draw.percent(20)) return plan;
+  plan["tensors"].push_back({{"id", "in"}, {"bytes", draw.between(1, 3)}});
+  if (draw.percent(50)) plan["tensors"][tensors]["alignment"] = 2;
+  plan["inputs"].push_back("in");
+  plan["ops"][draw.below(ops)]["reads"].push_back("in");
   return plan;
 }
 

@@ -10,7 +10,8 @@ namespace memverify::testing {
 PlanJson without_addresses(PlanJson plan);
 
 /// A graph of 2 to `most_tensors` (> 2) tensors of 1 to 3 bytes on 1 to 3 queues, with parts,
-/// values in turn and in-place pairs. Often unsafe wherever its tensors lie. Same seed, same graph.
+/// values in turn, in-place pairs and alignments, and sometimes an input. Often unsafe wherever its
+/// tensors lie. Same seed, same graph.
 PlanJson random_small_graph(std::uint64_t seed, std::size_t most_tensors = 4);
 
 }  // namespace memverify::testing

@@ -33,7 +33,8 @@ Plan placed_at(const SafeGraph& safe, const std::vector<std::int64_t>& at) {
 /// whatever else shares their bytes.
 class EveryPlacement {
  public:
-  explicit EveryPlacement(const SafeGraph& safe) : safe_(safe) {
+  explicit EveryPlacement(const SafeGraph& safe) : safe_(safe), unaligned_(safe) {
+    for (Tensor& tensor : unaligned_.graph.tensors) tensor.alignment = 0;
     for (std::size_t a = 0; a < count(); ++a) {
       for (std::size_t b = 0; b < count(); ++b) is_safe_.push_back(deltas(a, b));
     }
@@ -49,6 +50,10 @@ class EveryPlacement {
  private:
   std::size_t count() const { return safe_.apart.buffers.size(); }
   std::int64_t bytes(std::size_t k) const { return safe_.apart.buffers[k].bytes; }
+  std::int64_t alignment(std::size_t k) const {
+    const Tensor& root = safe_.graph.tensors[safe_.apart.buffers[k].root];
+    return std::max<std::int64_t>(root.alignment, 1);
+  }
 
   /// For a < b and each distance at which they overlap: may b lie so far above a?
   std::vector<bool> deltas(std::size_t a, std::size_t b) const {
@@ -60,7 +65,7 @@ class EveryPlacement {
         at.push_back(1000 * (static_cast<std::int64_t>(k) + 1));
       }
       at[b] = at[a] + delta;
-      result.push_back(hb_verdict(placed_at(safe_, at)) == Verdict::kSafe);
+      result.push_back(hb_verdict(placed_at(unaligned_, at)) == Verdict::kSafe);
     }
     return result;
   }
@@ -77,7 +82,7 @@ class EveryPlacement {
       best = at;
       return;
     }
-    for (at[k] = 0; at[k] + bytes(k) < limit; ++at[k]) {
+    for (at[k] = 0; at[k] + bytes(k) < limit; at[k] += alignment(k)) {
       bool fits = true;
       for (std::size_t a = 0; a < k && fits; ++a) fits = may_lie(a, k, at[k] - at[a]);
       if (fits) place(k + 1, std::max(peak, at[k] + bytes(k)), limit, at, best);
@@ -86,6 +91,7 @@ class EveryPlacement {
   }
 
   const SafeGraph& safe_;
+  SafeGraph unaligned_;
   std::vector<std::vector<bool>> is_safe_;
 };
 
@@ -110,6 +116,7 @@ TEST(LowerBound, NoSafePlacementNeedsLess) {
     const PoolOutcome& pool = planned.pools.front();
     std::vector<std::int64_t> best;
     const std::int64_t lowest = EveryPlacement(*safe).lowest_peak(pool.peak, best);
+    ASSERT_GE(pool.bound.bytes, pool.bound.largest_live_set);
     ASSERT_LE(pool.bound.bytes, lowest) << write_plan(placed_at(*safe, best));
     if (!best.empty()) {
       ASSERT_EQ(hb_verdict(placed_at(*safe, best)), Verdict::kSafe);

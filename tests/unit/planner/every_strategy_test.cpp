@@ -1,6 +1,7 @@
 // Every strategy on every graph: what comes out is a safe plan, says every engine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,8 @@ void expect_aligned(const SafeGraph& safe, const PlannedGraph& planned) {
   for (BufferIndex b = 0; b < planned.buffers.size(); ++b) {
     const GraphBuffer& buffer = planned.buffers[b];
     EXPECT_EQ(buffer.address % safe.graph.pools[planned.pool_of[b]].alignment, 0);
+    const std::int64_t own = safe.graph.tensors[buffer.root].alignment;
+    EXPECT_EQ(buffer.address % std::max<std::int64_t>(own, 1), 0);
   }
 }
 
@@ -53,7 +56,10 @@ bool expect_good_plans(const PlanJson& json, Asked asked, std::size_t round) {
     const std::string text = write_plan(planned.plan);
     SCOPED_TRACE(text);
     EXPECT_TRUE(unplaced_roots(planned.plan).empty());
-    for (const PoolOutcome& pool : planned.pools) EXPECT_GE(pool.peak, pool.bound.bytes);
+    for (const PoolOutcome& pool : planned.pools) {
+      EXPECT_GE(pool.peak, pool.bound.bytes);
+      EXPECT_GE(pool.bound.bytes, pool.bound.largest_live_set);
+    }
     expect_aligned(*safe, planned);
     if (&strategy == &strategies()[round % strategies().size()]) {
       EXPECT_EQ(write_plan(planned_by(*safe, strategy).plan), text) << "not deterministic";

@@ -54,6 +54,10 @@ TEST(LiveSet, IsTheLargestOfAllRuns) {
       const LiveSet found = largest_live_set(at.program, at.walk, at.live, weights, {}, work);
       EXPECT_LE(found.bytes, largest);
       EXPECT_GE(found.at_most, largest);
+      std::int64_t sum = 0;
+      for (const std::uint32_t v : found.members) sum += weights[v];
+      EXPECT_EQ(sum, found.bytes);
+      EXPECT_TRUE(holds({found.bytes, found.members}, at.live, at.order, weights, {}));
       ++cases;
       if (found.bytes != found.at_most) return;
       EXPECT_EQ(found.bytes, largest);

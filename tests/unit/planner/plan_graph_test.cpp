@@ -56,6 +56,92 @@ TEST(LowerBound, IsThreeWhereNoRunHasMoreThanTwoAlive) {
   EXPECT_EQ(peak_of(json), 128);
 }
 
+/// Beside in-place pairs the antichain leaves out what a run has alive.
+TEST(LowerBound, IsNotBelowWhatIsAliveAtOnce) {
+  const PlanJson graph = one_queue(
+      {{{"id", "a"}, {"bytes", 1}}, {{"id", "b"}, {"bytes", 9}}, {{"id", "c"}, {"bytes", 9}}},
+      {{{"id", "load"}, {"writes", {"a", "c"}}},
+       {{"id", "grow"},
+        {"reads", {"a"}},
+        {"writes", {"b"}},
+        {"in_place", PlanJson::array({PlanJson::array({"a", "b"})})}},
+       {{"id", "fold"}, {"reads", {"b", "c"}}}});
+  const std::optional<Planned> p = planned(graph_of(graph), by("optimal"));
+  ASSERT_TRUE(p);
+  const PoolBound& bound = p->result.pools.front().bound;
+  EXPECT_EQ(bound.bytes, 18);
+  EXPECT_EQ(bound.largest_live_set, 18);
+}
+
+/// In any number of queues that order nothing.
+TEST(LowerBound, OfThousandsOfOpsSideBySideIsKnownAtOnce) {
+  PlanJson tensors = PlanJson::array();
+  PlanJson ops = PlanJson::array();
+  for (int k = 0; k < 10'000; ++k) {
+    const std::string name = "t" + std::to_string(k);
+    tensors.push_back({{"id", name}, {"bytes", 1 + k % 7}});
+    ops.push_back({{"id", "op" + name}, {"writes", {name}}});
+  }
+  ops.push_back({{"id", "last"}, {"reads", {"t0"}}, {"after", {"opt0"}}});
+  ops.push_back({{"id", "next"}, {"writes", {"x"}}, {"after", {"last"}}});
+  tensors.push_back({{"id", "x"}, {"bytes", 1}});
+  PlanJson graph = one_queue(std::move(tensors), std::move(ops));
+  graph["queues"][0]["order"] = "none";
+  const std::optional<Planned> p = planned(graph_of(graph), by("by-size"));
+  ASSERT_TRUE(p);
+  const PoolOutcome& pool = p->result.pools.front();
+  EXPECT_EQ(pool.bound.bytes, pool.total - 1) << "x may lie where t0 was";
+  EXPECT_EQ(pool.peak, pool.bound.bytes);
+  EXPECT_EQ(hb_verdict(p->result.plan), Verdict::kSafe);
+}
+
+TEST(PlanGraph, GoesOnBelowTheCapacity) {
+  std::size_t lower = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    PlanJson graph = testing::random_small_graph(seed, 9);
+    const std::optional<Planned> free = planned(graph_of(graph), by("auto"));
+    if (!free || free->result.pools.empty()) continue;
+    graph["pools"][0]["bytes"] = 1000;
+    const std::int64_t peak = planned(graph_of(graph), by("auto"))->result.pools.front().peak;
+    ASSERT_EQ(peak, free->result.pools.front().peak) << seed;
+    if (peak < peak_of(graph, "by-size")) ++lower;
+  }
+  EXPECT_GT(lower, 0U);
+}
+
+/// What lives all the time may be below the rest, and is not called optimal without a proof.
+TEST(PlanGraph, AlignmentDecidesWhatIsOnTop) {
+  PlanJson graph =
+      one_queue({{{"id", "x"}, {"bytes", 64}, {"alignment", 64}}, {{"id", "t"}, {"bytes", 10}}},
+                {{{"id", "op"}, {"reads", {"x"}}, {"writes", {"t"}}}});
+  graph["inputs"] = {"x"};
+  EXPECT_EQ(peak_of(graph), 74);
+  graph["tensors"][1]["bytes"] = 100;
+  graph["tensors"][1]["alignment"] = 100;
+  EXPECT_EQ(peak_of(graph), 192);  // 164 with t at 0, and x at 100, is not aligned.
+  EXPECT_FALSE(planned(graph_of(graph), by("optimal"))->result.pools.front().is_optimal);
+}
+
+/// A graph is not unsafe for alignments that some placement keeps.
+TEST(PlanGraph, TensorsAndViewsStartWhereTheyAsk) {
+  const PlanJson ops = {{{"id", "make"}, {"writes", {"a", "x"}}},
+                        {{"id", "use"}, {"reads", {"a", "v"}}}};
+  PlanJson graph = one_queue({{{"id", "a"}, {"bytes", 3}},
+                              {{"id", "x"}, {"bytes", 16}, {"alignment", 4}},
+                              {{"id", "v"}, {"view_of", "x"}, {"offset", 4}, {"bytes", 8}}},
+                             ops);
+  EXPECT_EQ(peak_of(graph, "optimal"), 19);
+  graph["tensors"][2]["alignment"] = 8;
+  EXPECT_EQ(peak_of(graph, "optimal"), 20) << "x is 4 bytes into its slot, after a";
+  graph["tensors"][1] = {
+      {"id", "x"}, {"dtype", "i8"}, {"shape", {6}}, {"strides", {-1}}, {"alignment", 8}};
+  graph["tensors"][2] = {
+      {"id", "v"}, {"view_of", "x"}, {"offset", -4}, {"bytes", 1}, {"alignment", 4}};
+  EXPECT_EQ(peak_of(graph, "optimal"), 9) << "element 0 is at 8, the last one at 3";
+  graph["tensors"][2]["offset"] = -3;
+  EXPECT_FALSE(planned(graph_of(graph), by("optimal"))) << "a multiple of 8 less 3 is none of 4";
+}
+
 TEST(PlanGraph, UsesTheGapBetweenTwoValues) {
   const PlanJson graph = one_queue({{{"id", "A"}, {"bytes", 4}}, {{"id", "B"}, {"bytes", 3}}},
                                    {{{"id", "wA"}, {"writes", {"A"}}},
