@@ -153,7 +153,7 @@ ExitCode audit_command(const Arguments& arguments) {
   app.add_option("--budget", options.max_verifications,
                  "How often the plan may be decided, once for each sync and once more for each "
                  "redundant one")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_from(1))
       ->type_name("N")
       ->capture_default_str();
   add_color_option(app, color);

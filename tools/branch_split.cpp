@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "plan/words.h"
+
 namespace memverify {
 namespace {
 
@@ -35,7 +37,8 @@ struct Use {
   std::size_t op = 0;
   bool only_reads = true;
   bool writes_all = false;
-  bool is_plain = true;  ///< In the iteration itself, expecting whom program order says.
+  std::string
+      oddity;  ///< Why it is not of the iteration itself, expecting whom program order says.
 };
 
 struct Branch {
@@ -54,7 +57,7 @@ struct RootUses {
 
 class BranchSplitter {
  public:
-  BranchSplitter(GraphJson graph, bool merges) : merges_(merges) {
+  BranchSplitter(GraphJson graph, SplitOptions options) : options_(options) {
     result_.graph = std::move(graph);
     for (const GraphJson& tensor : member(result_.graph, "tensors")) {
       const std::string id = tensor["id"];
@@ -69,8 +72,14 @@ class BranchSplitter {
     const GraphJson tensors = member(result_.graph, "tensors");
     for (const GraphJson& tensor : tensors) {
       const auto at = uses_.find(tensor["id"].get<std::string>());
-      if (at != uses_.end() && is_free(tensor) && can_split(at->second))
+      if (at == uses_.end() || at->second.branches.size() < 2) continue;
+      std::string why = obstacle_of(tensor);
+      if (why.empty()) why = obstacle_in(at->second);
+      if (why.empty()) {
         split(at->first, at->second);
+      } else {
+        result_.kept.push_back({at->first, std::move(why)});
+      }
     }
     insert_copies();
     return std::move(result_);
@@ -94,7 +103,9 @@ class BranchSplitter {
     for (const GraphJson& output : member(result_.graph, "outputs")) {
       RootUses& uses = uses_[root_of(tensor_of(output))];
       uses.is_output = true;
-      if (output.is_object() && output.contains("from")) uses.always.push_back({.is_plain = false});
+      if (output.is_object() && output.contains("from")) {
+        uses.always.push_back({.oddity = "the output says which version it is"});
+      }
     }
   }
 
@@ -108,12 +119,19 @@ class BranchSplitter {
         use.only_reads = use.only_reads && is_read;
         use.writes_all = use.writes_all ||
                          (std::string_view(list) == "writes" && entry.is_string() && entry == root);
-        use.is_plain =
-            use.is_plain && !op.contains("runs") &&
-            (entry.is_string() || (!entry.contains("from") && !entry.contains("distance")));
+        if (use.oddity.empty()) use.oddity = oddity_of(op, entry);
       }
     }
     return uses;
+  }
+
+  static std::string oddity_of(const GraphJson& op, const GraphJson& entry) {
+    const std::string who = memverify::quoted(op["id"].get<std::string>());
+    if (op.contains("runs")) return who + " runs in one iteration only";
+    if (entry.is_string()) return {};
+    if (entry.contains("distance")) return who + " uses it of another iteration";
+    if (entry.contains("from")) return who + " says which version it reads";
+    return {};
   }
 
   void note(const std::string& root, const Use& use, const GraphJson& op) {
@@ -130,32 +148,46 @@ class BranchSplitter {
     at->uses.push_back(use);
   }
 
-  /// Unplaced, one place for all iterations, and nobody's outside the program.
-  bool is_free(const GraphJson& tensor) const {
-    for (const char* boundary : {"inputs", "constants"}) {
+  /// Why the tensor itself cannot be split; "": nothing.
+  std::string obstacle_of(const GraphJson& tensor) const {
+    const std::pair<const char*, const char*> boundaries[] = {{"inputs", "it is an input"},
+                                                              {"constants", "it is a constant"}};
+    for (const auto& [boundary, why] : boundaries) {
       for (const GraphJson& entry : member(result_.graph, boundary)) {
-        if (root_of(tensor_of(entry)) == tensor["id"]) return false;
+        if (root_of(tensor_of(entry)) == tensor["id"]) return why;
       }
     }
-    return !tensor.contains("storage") && !tensor.contains("view_of") && !tensor.contains("slots");
+    if (tensor.contains("storage")) return "it has a place already";
+    if (tensor.contains("slots") && !options_.rotating) return "the syncs are for its slots alone";
+    return {};
   }
 
-  bool can_split(const RootUses& uses) const {
-    if (uses.branches.size() < 2 || (uses.needs_copies() && !merges_)) return false;
+  /// Why tensors with such uses cannot be split; "": nothing.
+  std::string obstacle_in(const RootUses& uses) const {
     std::size_t last = 0;
     for (const Branch& branch : uses.branches) {
       for (const Use& use : branch.uses) {
-        if (!use.is_plain) return false;
+        if (!use.oddity.empty()) return use.oddity;
         last = std::max(last, use.op);
       }
       for (const Branch& other : uses.branches) {
-        if (&other != &branch && !exclude_each_other(branch.when, other.when)) return false;
+        if (&other == &branch || exclude_each_other(branch.when, other.when)) continue;
+        return "paths " + memverify::quoted(path_name(branch.when)) + " and " +
+               memverify::quoted(path_name(other.when)) + " may be the same";
       }
-      if (uses.needs_copies() && std::ranges::none_of(branch.uses, &Use::writes_all)) return false;
+      if (uses.needs_copies() && std::ranges::none_of(branch.uses, &Use::writes_all)) {
+        return "no op of path " + memverify::quoted(path_name(branch.when)) + " writes all of it";
+      }
     }
-    return std::ranges::all_of(uses.always, [&](const Use& use) {
-      return use.is_plain && use.only_reads && use.op > last;
-    });
+    for (const Use& use : uses.always) {
+      if (!use.oddity.empty()) return use.oddity;
+      const std::string who =
+          memverify::quoted(result_.graph["ops"][use.op]["id"].get<std::string>());
+      if (!use.only_reads) return who + ", which is on all paths, writes it";
+      if (use.op <= last) return who + " reads it before the paths have merged";
+    }
+    if (uses.needs_copies() && !options_.merges) return "the syncs leave no room for copies";
+    return {};
   }
 
   std::string fresh(std::string name, std::set<std::string>& taken) const {
@@ -255,7 +287,7 @@ class BranchSplitter {
     result_.graph["ops"] = std::move(ops);
   }
 
-  const bool merges_;
+  const SplitOptions options_;
   SplitGraph result_;
   std::set<std::string> names_, op_names_;
   std::map<std::string, std::string> base_of_;             ///< "" for a root.
@@ -313,8 +345,8 @@ void join_one(GraphJson& plan, const BranchSplit& split) {
 
 }  // namespace
 
-SplitGraph split_branches(GraphJson graph, bool merges) {
-  return BranchSplitter(std::move(graph), merges).run();
+SplitGraph split_branches(GraphJson graph, SplitOptions options) {
+  return BranchSplitter(std::move(graph), options).run();
 }
 
 GraphJson join_branches(GraphJson plan, std::vector<BranchSplit>& splits) {

@@ -9,9 +9,8 @@
 // makes
 //   `y@!c`; `copy y@!c`, when not `c`, comes between `right` and `use`.
 // What is split: unplaced roots that are no inputs or constants, used by ops of at least two sets
-// of
-//   conditions that exclude each other; by ops without conditions only as a last read. The others
-//   keep one place for all paths.
+//   of conditions that exclude each other; by ops without conditions only as a last read. The
+//   others keep one place for all paths, and it is said why.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,13 +29,26 @@ struct BranchSplit {
   std::vector<std::pair<std::string, std::string>> family;
 };
 
+/// A root that several paths use, and which has one place all the same.
+struct KeptTensor {
+  std::string tensor;
+  std::string why;  ///< "it is an input"
+};
+
 struct SplitGraph {
   nlohmann::json graph;
   std::vector<BranchSplit> splits;
+  std::vector<KeptTensor> kept;
 };
 
-/// `merges`: also tensors that need copies. The graph is one that reads well.
-SplitGraph split_branches(nlohmann::json graph, bool merges);
+/// Tensors that are split only if the syncs of the graph suit them.
+struct SplitOptions {
+  bool merges = true;    ///< Those that need copies.
+  bool rotating = true;  ///< Those with slots.
+};
+
+/// The graph is one that reads well.
+SplitGraph split_branches(nlohmann::json graph, SplitOptions options);
 
 /// In a plan made of such a graph: splits that lie where the tensor itself does are one with it
 /// again, without a copy, and leave `splits`.

@@ -74,6 +74,7 @@ Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const
     Result<Imported> imported = importer->read(text, name, request.options);
     if (!imported.ok()) return refuse(imported.errors());
     loaded.plan = std::move(imported.value().plan);
+    loaded.is_imported = true;
     loaded.assumptions = std::move(imported.value().assumptions);
   }
   if (check != nullptr) {

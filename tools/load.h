@@ -14,7 +14,8 @@ namespace memverify {
 struct Loaded {
   std::optional<Plan> plan;  ///< Unless there are errors.
   std::vector<InputError> errors;
-  std::vector<std::string> assumptions;  ///< Of the importer, if there was one.
+  bool is_imported = false;              ///< By an importer.
+  std::vector<std::string> assumptions;  ///< Of that.
 };
 
 /// Reads the plan at `path`, "-" for standard input: a plan file, or what an importer makes of the

@@ -1,13 +1,19 @@
 #include "tools/parse.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
 #include <map>
 
 #include "plan/suggest.h"
 #include "plan/words.h"
+#include "tools/whole_number.h"
 
 namespace memverify {
 namespace {
+
+constexpr double kMostSeconds = 1e9;
 
 /// CLI11 leaves what it does not know in `remaining`: the first thing that looks like an option is
 /// what the user got wrong.
@@ -66,6 +72,38 @@ CLI::Validator one_of(std::vector<std::string> words) {
       quoted_words.push_back(memverify::quoted(word));
     }
     return memverify::quoted(text) + " is not " + listed(quoted_words, "or") + suggester.hint();
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator whole_from(std::int64_t least, std::int64_t most) {
+  const auto check = [least, most](const std::string& text) {
+    const std::optional<std::int64_t> value = whole_number(text);
+    const bool is_plain = value && std::to_string(*value) == text;  // CLI11 would read 010 as 8.
+    if (!is_plain || *value < least || *value > most) {
+      return memverify::quoted(text) + " is not a whole number from " + std::to_string(least) +
+             " to " + std::to_string(most);
+    }
+    return std::string();
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator seconds_from(double least) {
+  const auto check = [least](const std::string& text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const bool is_good =
+        error == std::errc() && stop == end && value >= least && value <= kMostSeconds;
+    if (is_good) return std::string();
+    const auto shown = [](double number) {
+      std::array<char, 32> digits = {};
+      std::snprintf(digits.data(), digits.size(), "%.10g", number);
+      return std::string(digits.data());
+    };
+    return memverify::quoted(text) + " is not a number of seconds from " + shown(least) + " to " +
+           shown(kMostSeconds);
   };
   return CLI::Validator(check, "");
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,13 @@ std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments);
 
 /// Accepts these words only; says which is near to a wrong one.
 CLI::Validator one_of(std::vector<std::string> words);
+
+/// Accepts whole numbers from `least` to `most`, in decimal digits.
+CLI::Validator whole_from(std::int64_t least,
+                          std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// Accepts numbers of seconds from `least` >= 0 to a milliard.
+CLI::Validator seconds_from(double least);
 
 /// Adds `--color auto|always|never`.
 void add_color_option(CLI::App& app, ColorMode& mode);

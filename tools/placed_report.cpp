@@ -29,8 +29,8 @@ void note_storages(const Plan& plan, const Layout& layout, PlacedPool& result) {
       end = std::max(end, layout.slot_address(id, slot) + layout.storage(id).bytes);
     }
     result.peak = std::max(result.peak, end);
-    const bool beyond = end > *result.available && std::ranges::count(result.beyond, id) == 0;
-    if (beyond) result.beyond.push_back(id);
+    const bool beyond = result.available && end > *result.available;
+    if (beyond && std::ranges::count(result.beyond, id) == 0) result.beyond.push_back(id);
   }
 }
 
@@ -44,11 +44,15 @@ PlacedPeaks placed_peaks(const Plan& plan, const PlanGraphOptions& how) {
   const std::optional<std::uint64_t> count = SymbolCases(plan).count();
   const bool all = count && *count == valuations.size();
   for (const PoolId pool : ids(plan.pools)) {
-    if (index(pool) >= how.available.size() || !how.available[index(pool)]) continue;
-    PlacedPool result{.pool = pool, .available = how.available[index(pool)]};
-    for (const Storage& storage : plan.storages) {
-      if (storage.pool != pool || all || is_constant(plan, storage)) continue;
-      peaks.error = "the end of storage " + quoted(storage.name) +
+    PlacedPool result{.pool = pool};
+    if (index(pool) < how.available.size()) result.available = how.available[index(pool)];
+    const auto is_open = [&](const Storage& storage) {
+      return storage.pool == pool && !all && !is_constant(plan, storage);
+    };
+    const auto open = std::ranges::find_if(plan.storages, is_open);
+    if (open != plan.storages.end()) {
+      if (!result.available) continue;
+      peaks.error = "the end of storage " + quoted(open->name) +
                     " depends on symbols with too many values to tell the peak";
       return peaks;
     }
@@ -56,7 +60,7 @@ PlacedPeaks placed_peaks(const Plan& plan, const PlanGraphOptions& how) {
       const Result<Layout> layout = Layout::make(plan, valuation);
       if (layout.ok()) note_storages(plan, layout.value(), result);
     }
-    peaks.pools.push_back(std::move(result));
+    if (result.peak > 0 || result.available) peaks.pools.push_back(std::move(result));
   }
   return peaks;
 }
@@ -64,8 +68,8 @@ PlacedPeaks placed_peaks(const Plan& plan, const PlanGraphOptions& how) {
 std::string placed_text(const Plan& plan, const PlacedPeaks& peaks) {
   std::string out;
   for (const PlacedPool& at : peaks.pools) {
-    out += "pool " + quoted(plan.pools[at.pool].name) + ": peak " + counted(at.peak, "byte") +
-           " of " + std::to_string(*at.available) + " available";
+    out += "pool " + quoted(plan.pools[at.pool].name) + ": peak " + counted(at.peak, "byte");
+    if (at.available) out += " of " + std::to_string(*at.available) + " available";
     if (at.fits()) {
       out += "\n";
       continue;
@@ -82,13 +86,20 @@ std::string placed_text(const Plan& plan, const PlacedPeaks& peaks) {
   return out;
 }
 
-std::string placed_json(const Report& report, const PlacedPeaks& peaks) {
+std::string placed_json(const Report& report, const PlacedPeaks& peaks,
+                        const NamedNumbers& bucket) {
   JsonText json;
   json.open('{');
   json.field("memverify", std::int64_t{1});
   json.field("plan", report.plan.name);
   json.field("verdict", name(report.verdict));
   json.flag("fits", peaks.fits());
+  if (!bucket.empty()) {
+    json.key("bucket");
+    json.open('{');
+    for (const auto& [symbol, value] : bucket) json.field(symbol, value);
+    json.close('}');
+  }
   json.key("pools");
   json.open_lines();
   for (const PlacedPool& at : peaks.pools) {
@@ -96,7 +107,7 @@ std::string placed_json(const Report& report, const PlacedPeaks& peaks) {
     json.open('{');
     json.field("pool", report.plan.pools[at.pool].name);
     json.field("peak_bytes", at.peak);
-    json.field("available", *at.available);
+    if (at.available) json.field("available", *at.available);
     if (!at.fits()) json.field("missing_bytes", at.peak - *at.available);
     json.close('}');
   }

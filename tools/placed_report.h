@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/plan_graph.h"
+#include "tools/plan_cache.h"
 #include "tools/report.h"
 
 namespace memverify {
@@ -20,16 +21,19 @@ struct PlacedPool {
 };
 
 struct PlacedPeaks {
-  std::vector<PlacedPool> pools;  ///< Those that the user asks of.
-  std::string error;              ///< Why they are not known.
+  std::vector<PlacedPool>
+      pools;          ///< Those in use whose peak is known, and all that the user asks of.
+  std::string error;  ///< Why they are not known.
   bool fits() const;
 };
 
-/// Over all symbol values. Looks only at pools for which `how.available` says something.
+/// Over all symbol values; `how.available` is what the user asks of.
 PlacedPeaks placed_peaks(const Plan& plan, const PlanGraphOptions& how);
 
 std::string placed_text(const Plan& plan, const PlacedPeaks& peaks);
-/// One JSON object and a newline.
-std::string placed_json(const Report& report, const PlacedPeaks& peaks);
+/// One JSON object and a newline. `bucket`: the values that the plan was looked up for; none: it
+/// was not.
+std::string placed_json(const Report& report, const PlacedPeaks& peaks,
+                        const NamedNumbers& bucket = {});
 
 }  // namespace memverify

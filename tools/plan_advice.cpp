@@ -10,19 +10,23 @@ namespace {
 
 constexpr std::int64_t kMostSlotsTried = 16;
 constexpr std::size_t kMostNames = 8;
+constexpr double kAttempt = 0.25;  ///< Of the time that is left.
 
 class Adviser {
  public:
   Adviser(const std::string& file, const Plan& graph, const PlanGraphOptions& how,
-          const PlannedGraph& planned)
+          const PlannedGraph& planned, const Allowance& allowance, bool may_edit)
       : file_(file),
         graph_(graph),
         how_(how),
         planned_(planned),
-        allowance_(how.strategy.max_seconds) {}
+        allowance_(allowance),
+        may_edit_(may_edit) {}
 
   AdviceFound run() {
-    for (const PoolId pool : ids(graph_.pools)) try_pool(pool);
+    for (const PoolId pool : ids(graph_.pools)) {
+      if (!is_full(pool) && !allowance_.is_over()) try_pool(pool);
+    }
     try_slots();
     try_branches();
     for (const SymbolId symbol : ids(graph_.symbols)) try_symbol(symbol);
@@ -31,8 +35,8 @@ class Adviser {
   }
 
  private:
-  std::optional<PlannedGraph> fitting(const Plan& graph) const {
-    Planning planning = make_planning(file_, graph, allowance_.next(how_));
+  std::optional<PlannedGraph> fitting(const Plan& graph, const PlanGraphOptions& how) const {
+    Planning planning = make_planning(file_, graph, allowance_.part(kAttempt, how));
     if (!planning.is_good()) return std::nullopt;
     return std::move(planning.planned);
   }
@@ -50,47 +54,60 @@ class Adviser {
     });
   }
 
-  /// Lets what lies in a full pool go to `pool`, too.
+  /// Lets what lies in a full pool go to `pool`, too: by --pool where that decides, else by the
+  /// graph, unless nobody can edit it.
   void try_pool(PoolId pool) {
-    if (is_full(pool) || allowance_.is_over()) return;
+    PlanGraphOptions how = how_;
+    const bool by_option =
+        !how.pools.empty() && std::ranges::count(how.pools, pool) == 0 && has_unnamed();
+    if (by_option) how.pools.push_back(pool);
+    std::optional<PlannedGraph> made;
+    if (by_option) made = fitting(graph_, how);
     Plan wider = graph_;
-    std::vector<PoolId> before(graph_.tensors.size(), kNone<PoolId>);
-    bool changed = false;
-    for (BufferIndex b = 0; b < planned_.buffers.size(); ++b) {
-      const TensorId root = planned_.buffers[b].root;
-      before[index(root)] = planned_.pool_of[b];
-      if (planned_.buffers[b].slot == 0 && is_full(planned_.pool_of[b])) {
-        changed = widen(wider, root, pool) || changed;
-      }
-    }
-    if (!changed) return;
-    const std::optional<PlannedGraph> made = fitting(wider);
+    const bool is_wider = !made && may_edit_ && widen(wider, pool);
+    if (is_wider) made = fitting(wider, how);
+    if (!by_option && !is_wider) return;
     if (!made) {
       found_.in_vain.push_back("pool " + quoted(graph_.pools[pool].name) + " as well");
       return;
     }
     Advice advice{.kind = Advice::Kind::kPool, .pool = pool};
+    if (by_option) advice.option = how.pools;
+    std::vector<std::uint8_t> before(graph_.tensors.size(), 0);
+    for (BufferIndex b = 0; b < planned_.buffers.size(); ++b) {
+      if (planned_.pool_of[b] == pool) before[index(planned_.buffers[b].root)] = 1;
+    }
     for (BufferIndex b = 0; b < made->buffers.size(); ++b) {
       const TensorId root = made->buffers[b].root;
-      if (made->buffers[b].slot == 0 && made->pool_of[b] == pool && before[index(root)] != pool) {
-        advice.tensors.push_back(root);
-      }
+      const bool is_new = made->pool_of[b] == pool && before[index(root)] == 0;
+      if (made->buffers[b].slot == 0 && is_new) advice.tensors.push_back(root);
     }
     add(std::move(advice), *made);
   }
 
-  /// False if the tensor could go there anyway.
-  bool widen(Plan& wider, TensorId root, PoolId pool) const {
-    const auto own = Plan::slice(graph_.pool_lists, graph_.tensors[root].pools);
-    std::vector<PoolId> pools(own.begin(), own.end());
-    if (pools.empty()) pools = how_.pools;
-    if (pools.empty() || std::ranges::count(pools, pool) != 0) return false;
-    pools.push_back(pool);
-    Range& range = wider.tensors[root].pools;
-    range.begin = static_cast<std::uint32_t>(wider.pool_lists.size());
-    wider.pool_lists.insert(wider.pool_lists.end(), pools.begin(), pools.end());
-    range.end = static_cast<std::uint32_t>(wider.pool_lists.size());
-    return true;
+  /// True iff some tensor goes where --pool says.
+  bool has_unnamed() const {
+    return std::ranges::any_of(planned_.buffers, [&](const GraphBuffer& buffer) {
+      return graph_.tensors[buffer.root].pools.empty();
+    });
+  }
+
+  /// Adds `pool` to those that tensors name which lie in a full one. False if none could be added.
+  bool widen(Plan& wider, PoolId pool) const {
+    bool changed = false;
+    for (BufferIndex b = 0; b < planned_.buffers.size(); ++b) {
+      if (planned_.buffers[b].slot != 0 || !is_full(planned_.pool_of[b])) continue;
+      Range& range = wider.tensors[planned_.buffers[b].root].pools;
+      const auto own = Plan::slice(wider.pool_lists, range);
+      std::vector<PoolId> pools(own.begin(), own.end());
+      if (pools.empty() || std::ranges::count(pools, pool) != 0) continue;
+      pools.push_back(pool);
+      range.begin = static_cast<std::uint32_t>(wider.pool_lists.size());
+      wider.pool_lists.insert(wider.pool_lists.end(), pools.begin(), pools.end());
+      range.end = static_cast<std::uint32_t>(wider.pool_lists.size());
+      changed = true;
+    }
+    return changed;
   }
 
   void try_slots() {
@@ -105,7 +122,8 @@ class Adviser {
 
   void try_branches() {
     if (graph_.when_terms.empty() || allowance_.is_over()) return;
-    const std::optional<SeparatePlan> made = plan_by_path(file_, graph_, allowance_.next(how_));
+    const std::optional<SeparatePlan> made =
+        plan_by_path(file_, graph_, allowance_.part(kAttempt, how_)).plan;
     if (!made) return;
     if (made->planning.is_good()) {
       add({.kind = Advice::Kind::kBranches}, *made->planning.planned);
@@ -127,7 +145,7 @@ class Adviser {
     std::optional<PlannedGraph> best;
     for (std::int64_t k = 0; fails - fits > 1 && !allowance_.is_over();
          k = fits + (fails - fits) / 2) {
-      std::optional<PlannedGraph> made = fitting(with_symbol_max(graph_, id, value(k)));
+      std::optional<PlannedGraph> made = fitting(with_symbol_max(graph_, id, value(k)), how_);
       (made ? fits : fails) = k;
       if (made) best = std::move(made);
     }
@@ -142,7 +160,8 @@ class Adviser {
   const Plan& graph_;
   const PlanGraphOptions& how_;
   const PlannedGraph& planned_;
-  const Allowance allowance_;
+  const Allowance& allowance_;
+  const bool may_edit_;
   AdviceFound found_;
 };
 
@@ -158,11 +177,22 @@ std::string tensor_names(const Plan& graph, const std::vector<TensorId>& tensors
   return listed(names);
 }
 
+std::string pool_names(const Plan& graph, const std::vector<PoolId>& pools) {
+  std::string names;
+  for (const PoolId pool : pools) {
+    names += (names.empty() ? "" : ",") + printable(graph.pools[pool].name);
+  }
+  return names;
+}
+
 std::string change_words(const Plan& graph, const Advice& advice) {
   switch (advice.kind) {
-    case Advice::Kind::kPool:
-      return "pool " + quoted(graph.pools[advice.pool].name) + " as well for " +
+    case Advice::Kind::kPool: {
+      const std::string by = advice.option.empty() ? "pool " + quoted(graph.pools[advice.pool].name)
+                                                   : "--pool " + pool_names(graph, advice.option);
+      return by + (advice.option.empty() ? " as well for " : ", for ") +
              tensor_names(graph, advice.tensors);
+    }
     case Advice::Kind::kSlots:
       return "--slots " + std::to_string(advice.slots);
     case Advice::Kind::kBranches:
@@ -176,15 +206,15 @@ std::string change_words(const Plan& graph, const Advice& advice) {
 
 }  // namespace
 
-PlanGraphOptions Allowance::next(const PlanGraphOptions& how) const {
-  PlanGraphOptions result = how;
-  result.strategy.max_seconds = std::max(left(), 0.0) / 4;
-  return result;
+AdviceFound find_advice(const std::string& file, const Plan& graph, const PlanGraphOptions& how,
+                        const PlannedGraph& planned, const Allowance& allowance, bool may_edit) {
+  return Adviser(file, graph, how, planned, allowance, may_edit).run();
 }
 
-AdviceFound find_advice(const std::string& file, const Plan& graph, const PlanGraphOptions& how,
-                        const PlannedGraph& planned) {
-  return Adviser(file, graph, how, planned).run();
+bool may_not_fit(const Plan& graph, const PlanGraphOptions& how) {
+  const auto is_given = [](const auto& bytes) { return bytes.has_value(); };
+  return how.capacity || std::ranges::any_of(how.available, is_given) ||
+         std::ranges::any_of(graph.pools, is_given, &Pool::bytes);
 }
 
 std::int64_t most_slots(const Plan& graph, const PlanGraphOptions& how) {
@@ -201,7 +231,7 @@ std::optional<FewerSlots> find_fewer_slots(const std::string& file, const Plan& 
   const std::int64_t most = most_slots(graph, how);
   const std::int64_t tried = std::min(most - 1, kMostSlotsTried);
   for (std::int64_t slots = most - 1; slots >= most - tried; --slots) {
-    PlanGraphOptions fewer = allowance.next(how);
+    PlanGraphOptions fewer = allowance.part(kAttempt, how);
     fewer.slots = slots;
     Planning planning = make_planning(file, graph, fewer);
     if (planning.is_good()) return FewerSlots{slots, std::move(planning)};
@@ -241,6 +271,7 @@ void add_advice(JsonText& json, const Plan& graph, const AdviceFound& advice) {
       case Advice::Kind::kPool:
         json.field("pool", graph.pools[piece.pool].name);
         json.names("tensors", graph.tensors, piece.tensors);
+        if (!piece.option.empty()) json.names("option", graph.pools, piece.option);
         break;
       case Advice::Kind::kSlots:
         json.field("slots", piece.slots);

@@ -3,8 +3,6 @@
 // Nothing is guessed: every piece of advice was planned, verified and found to fit.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,34 +10,18 @@
 #include <vector>
 
 #include "plan/json_text.h"
+#include "tools/allowance.h"
 #include "tools/planning.h"
 
 namespace memverify {
-
-/// Time that several attempts share.
-class Allowance {
- public:
-  explicit Allowance(double seconds)
-      : end_(std::chrono::steady_clock::now() +
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                 std::chrono::duration<double>(std::min(seconds, 1e9)))) {}
-  double left() const {
-    return std::chrono::duration<double>(end_ - std::chrono::steady_clock::now()).count();
-  }
-  bool is_over() const { return left() <= 0; }
-  /// `how`, with a quarter of what is left.
-  PlanGraphOptions next(const PlanGraphOptions& how) const;
-
- private:
-  std::chrono::steady_clock::time_point end_;
-};
 
 /// One change after which everything fits.
 struct Advice {
   enum class Kind : std::uint8_t { kPool, kSlots, kBranches, kSymbol };
   Kind kind = Kind::kPool;
   PoolId pool = kNone<PoolId>;        ///< kPool: to be allowed as well,
-  std::vector<TensorId> tensors;      ///< … for these.
+  std::vector<TensorId> tensors;      ///< … for these,
+  std::vector<PoolId> option;         ///< … by --pool; empty: by what the graph says of them.
   std::int64_t slots = 0;             ///< kSlots: the most that fit.
   SymbolId symbol = kNone<SymbolId>;  ///< kSymbol: may be at most …
   std::int64_t max = 0;               ///< … this, the greatest value found that fits.
@@ -52,9 +34,13 @@ struct AdviceFound {
   bool stopped = false;              ///< By time; more may fit.
 };
 
-/// `planned` does not fit. Takes about `how.strategy.max_seconds` once more, besides proofs.
+/// `planned` does not fit. Takes what is left of the allowance, besides proofs. `may_edit`: the
+/// pools that tensors name may be others; false of a graph that an importer made.
 AdviceFound find_advice(const std::string& file, const Plan& graph, const PlanGraphOptions& how,
-                        const PlannedGraph& planned);
+                        const PlannedGraph& planned, const Allowance& allowance, bool may_edit);
+
+/// True iff some pool has a capacity, of the graph or of the options.
+bool may_not_fit(const Plan& graph, const PlanGraphOptions& how);
 
 /// The slots that the marked tensors get; 1: none rotates, or they already have no more.
 std::int64_t most_slots(const Plan& graph, const PlanGraphOptions& how);

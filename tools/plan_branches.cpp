@@ -15,6 +15,9 @@ namespace {
 using GraphJson = nlohmann::json;
 
 constexpr std::size_t kMostConditions = 4;  ///< Twice as many paths with each.
+constexpr std::size_t kMostKeptInText = 12;
+constexpr SplitOptions kAttempts[] = {
+    {}, {.rotating = false}, {.merges = false}, {.merges = false, .rotating = false}};
 
 PoolPeaks peaks_of(const PlannedGraph& planned) {
   PoolPeaks peaks;
@@ -67,7 +70,7 @@ PathPeaks path_peaks(const Plan& plan, const std::map<ConditionId, bool>& path) 
 std::vector<PathPeaks> all_path_peaks(const Plan& plan) {
   const std::vector<ConditionId> conditions = used_conditions(plan);
   std::vector<PathPeaks> all;
-  if (conditions.size() > kMostConditions) return all;
+  if (conditions.empty() || conditions.size() > kMostConditions) return all;
   for (std::size_t k = 0; k < std::size_t{1} << conditions.size(); ++k) {
     std::map<ConditionId, bool> path;
     for (std::size_t c = 0; c < conditions.size(); ++c) path[conditions[c]] = (k >> c & 1U) == 0;
@@ -115,11 +118,12 @@ void add_peaks(JsonText& json, std::string_view key, const Plan& graph, const Po
 
 }  // namespace
 
-std::optional<SeparatePlan> plan_by_path(const std::string& file, const Plan& graph,
-                                         const PlanGraphOptions& how) {
+PathPlanning plan_by_path(const std::string& file, const Plan& graph, const PlanGraphOptions& how) {
   const GraphJson json = GraphJson::parse(write_plan(graph));
-  for (const bool merges : {true, false}) {
-    SplitGraph split = split_branches(json, merges);
+  PathPlanning result;
+  for (const SplitOptions& options : kAttempts) {
+    SplitGraph split = split_branches(json, options);
+    result.kept = std::move(split.kept);
     if (split.splits.empty()) continue;
     Result<Plan> read = read_plan(split.graph.dump(), file);
     if (!read.ok()) continue;
@@ -127,24 +131,25 @@ std::optional<SeparatePlan> plan_by_path(const std::string& file, const Plan& gr
     made.planning = make_planning(file, made.graph, how);
     if (made.planning.is_refused()) continue;
     if (made.planning.is_good()) join(file, made);
-    return made;
+    result.plan = std::move(made);
+    break;
   }
-  return std::nullopt;
+  return result;
 }
 
-BranchPrices branch_prices(const Planning& together, const SeparatePlan* separate) {
-  BranchPrices prices{.together = peaks_of(*together.planned)};
-  const PlannedGraph& planned =
-      separate == nullptr ? *together.planned : *separate->planning.planned;
+BranchPrices branch_prices(const Planning& together, const PathPlanning& separate) {
+  BranchPrices prices{.together = peaks_of(*together.planned), .kept = separate.kept};
+  const std::optional<SeparatePlan>& own_places = separate.plan;
+  const PlannedGraph& planned = own_places ? *own_places->planning.planned : *together.planned;
   prices.separate = peaks_of(planned);
   prices.paths = all_path_peaks(planned.plan);
-  if (separate == nullptr) return prices;
+  if (!own_places) return prices;
   std::set<std::string> split;
-  for (const BranchSplit& own : separate->splits) {
+  for (const BranchSplit& own : own_places->splits) {
     split.insert(own.tensor);
     if (own.copy.empty()) continue;
     prices.copies.push_back(
-        {own.copy, own.own, own.tensor, bytes_of(planned, separate->graph, own.own)});
+        {own.copy, own.own, own.tensor, bytes_of(planned, own_places->graph, own.own)});
   }
   prices.split = split.size();
   return prices;
@@ -163,6 +168,13 @@ std::string branches_text(const Plan& graph, const BranchPrices& prices) {
   for (const BranchCopy& copy : prices.copies) {
     out += "  " + memverify::quoted(copy.op) + ": " + counted(copy.bytes, "byte") + " from " +
            memverify::quoted(copy.from) + " to " + memverify::quoted(copy.to) + "\n";
+  }
+  for (std::size_t k = 0; k < prices.kept.size(); ++k) {
+    if (k == kMostKeptInText) {
+      return out + "  and " + std::to_string(prices.kept.size() - k) + " more with one place\n";
+    }
+    const auto& [tensor, why] = prices.kept[k];
+    out += "  " + memverify::quoted(tensor) + " has one place for all paths: " + why + "\n";
   }
   return out;
 }
@@ -192,6 +204,16 @@ void add_branches(JsonText& json, const Plan& graph, const BranchPrices& prices)
     json.field("from", std::string_view(copy.from));
     json.field("to", std::string_view(copy.to));
     json.field("bytes", copy.bytes);
+    json.close('}');
+  }
+  json.close(']');
+  json.key("kept");
+  json.open('[');
+  for (const KeptTensor& kept : prices.kept) {
+    json.next();
+    json.open('{');
+    json.field("tensor", std::string_view(kept.tensor));
+    json.field("why", std::string_view(kept.why));
     json.close('}');
   }
   json.close(']');

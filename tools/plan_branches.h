@@ -33,6 +33,7 @@ struct BranchPrices {
   std::vector<PathPeaks> paths;    ///< Of that; none where there are many conditions.
   std::vector<BranchCopy> copies;  ///< Of that.
   std::size_t split = 0;           ///< Tensors that lie elsewhere on some path.
+  std::vector<KeptTensor> kept;    ///< Those that several paths use at one place.
 };
 
 /// The graph with its tensors split by path, and a plan of it.
@@ -42,13 +43,17 @@ struct SeparatePlan {
   std::vector<BranchSplit> splits;
 };
 
-/// nullopt: there is nothing to split, or the syncs of the graph leave no room for it. Takes
-/// `how.strategy.max_seconds`, besides proofs.
-std::optional<SeparatePlan> plan_by_path(const std::string& file, const Plan& graph,
-                                         const PlanGraphOptions& how);
+struct PathPlanning {
+  /// nullopt: there is nothing to split, or the syncs of the graph leave no room for it.
+  std::optional<SeparatePlan> plan;
+  std::vector<KeptTensor> kept;
+};
+
+/// Takes `how.strategy.max_seconds`, besides proofs.
+PathPlanning plan_by_path(const std::string& file, const Plan& graph, const PlanGraphOptions& how);
 
 /// `together` and `separate` were planned for the same graph.
-BranchPrices branch_prices(const Planning& together, const SeparatePlan* separate);
+BranchPrices branch_prices(const Planning& together, const PathPlanning& separate);
 
 std::string branches_text(const Plan& graph, const BranchPrices& prices);
 /// The member `branches` of an object that is open.

@@ -102,14 +102,21 @@ class BucketPlanner {
  public:
   BucketPlanner(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
                 std::vector<BucketAxis> axes)
-      : options_(options), graph_(graph), how_(how), axes_(std::move(axes)) {
+      : options_(options),
+        graph_(graph),
+        how_(how),
+        axes_(std::move(axes)),
+        allowance_(options.seconds) {
     cache_.key = cache_key(graph, options);
   }
 
   ExitCode run() {
     if (!read_old()) return ExitCode::kBadInput;
-    for (const std::vector<std::int64_t>& values : combinations(axes_)) {
-      if (const std::optional<ExitCode> end = plan_bucket(values)) return *end;
+    const std::vector<std::vector<std::int64_t>> all = combinations(axes_);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      // As if all that follow, and advice, were to take as much.
+      const std::size_t parts = all.size() - k + (may_not_fit(graph_, how_) ? 1 : 0);
+      if (const auto end = plan_bucket(all[k], 1.0 / static_cast<double>(parts))) return *end;
     }
     if (too_large_ && (!options_.degrade || cache_.entries.empty())) return refuse();
     const std::string problem = replace_file(options_.output, write_plan_cache(cache_));
@@ -134,8 +141,8 @@ class BucketPlanner {
     Result<PlanCache> old = read_plan_cache(options_.output);
     if (!old.ok()) {
       refuse_errors(options_, old.errors());
-      write_error("memverify plan: " + options_.output +
-                  " is left as it is; remove it to plan anew\n");
+      write_error("memverify plan: " + printable(options_.output) +
+                  " is left as it is: with --buckets, -o is a plan cache or a new file\n");
       return false;
     }
     const std::string stale = difference(old.value().key, cache_.key);
@@ -149,7 +156,7 @@ class BucketPlanner {
   }
 
   /// An exit code where the whole ends.
-  std::optional<ExitCode> plan_bucket(const std::vector<std::int64_t>& values) {
+  std::optional<ExitCode> plan_bucket(const std::vector<std::int64_t>& values, double part) {
     NamedNumbers bucket;
     for (std::size_t k = 0; k < axes_.size(); ++k) {
       bucket.emplace_back(graph_.symbols[axes_[k].symbol].name, values[k]);
@@ -160,12 +167,11 @@ class BucketPlanner {
     for (std::size_t k = 0; k < axes_.size(); ++k) {
       graph = with_symbol_max(std::move(graph), axes_[k].symbol, values[k]);
     }
-    Planning planning = make_planning(options_.file, graph, how_);
+    Planning planning = make_planning(options_.file, graph, allowance_.part(part, how_));
     if (!planning.errors.empty()) return refuse_errors(options_, planning.errors);
     if (planning.is_refused()) return refuse_graph(options_, planning.apart);
     if (!planning.fits() && options_.degrade && most_slots(graph, how_) > 1) {
-      const Allowance allowance(how_.strategy.max_seconds);
-      if (auto fewer = find_fewer_slots(options_.file, graph, how_, allowance)) {
+      if (auto fewer = find_fewer_slots(options_.file, graph, how_, allowance_)) {
         notes_.push_back(bucket_words(bucket) + ": " + counted(fewer->slots, "slot") +
                          " instead of " + std::to_string(most_slots(graph, how_)));
         planning = std::move(fewer->planning);
@@ -206,7 +212,8 @@ class BucketPlanner {
       for (const CacheEntry& entry : cache_.entries) words.push_back(bucket_words(entry.bucket));
       note += "; with --degrade these do: " + listed(words, "or");
     }
-    return refuse_size(options_, too_large_->graph, how_, *too_large_->planning.planned, note);
+    return refuse_size(options_, too_large_->graph, how_, *too_large_->planning.planned, allowance_,
+                       note);
   }
 
   std::string entries_text() const {
@@ -261,6 +268,7 @@ class BucketPlanner {
   const Plan& graph_;
   const PlanGraphOptions& how_;
   const std::vector<BucketAxis> axes_;
+  const Allowance allowance_;
   std::vector<CacheEntry> old_;
   PlanCache cache_;
   std::vector<bool> is_taken_;  ///< By entry: from the old file.

@@ -47,9 +47,9 @@ void add_placing_options(CLI::App& app, PlanOptions& options, std::string& strat
       ->type_name("NAME")
       ->delimiter(',');
   app.add_option("--capacity", options.capacity,
-                 "Bytes of each pool that is placed in, if less than its own; "
-                 "a search ends with the first placement that fits")
-      ->check(CLI::NonNegativeNumber)
+                 "Bytes of each pool that is placed in, if less than its own; of a table, a search "
+                 "ends with the first placement that fits")
+      ->check(whole_from(0))
       ->type_name("N");
   app.add_option("--available-bytes", options.available,
                  "Exit with 1 if the peak is above; of one pool, or several times POOL=N. Also for "
@@ -57,7 +57,7 @@ void add_placing_options(CLI::App& app, PlanOptions& options, std::string& strat
       ->type_name("[POOL=]N")
       ->allow_extra_args(false);
   app.add_option("--slots", options.slots, "Slots for tensors that ask for more than one")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_from(1))
       ->type_name("N");
   app.add_option("--branches", options.branches,
                  "Of a graph with conditions: one place for all paths, or one for each path, with "
@@ -71,13 +71,14 @@ void add_placing_options(CLI::App& app, PlanOptions& options, std::string& strat
   app.add_flag("--allow-unsafe", options.allow_unsafe,
                "Write the plan of a strategy that ignores happens-before, whatever its verdict")
       ->excludes("--branches");
-  app.add_option("--seconds", options.seconds, "Time for a strategy that searches")
-      ->check(CLI::NonNegativeNumber)
+  app.add_option("--seconds", options.seconds,
+                 "Time for strategies that search, advice and comparisons, all together")
+      ->check(seconds_from(0))
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--blocks", options.blocks,
                  "Bytes of the blocks of size-classes (65536,1048576,8388608)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"))
+      ->check(whole_from(1, std::int64_t{1} << 40))
       ->type_name("N")
       ->delimiter(',');
 }
@@ -158,6 +159,9 @@ ExitCode plan_command(const Arguments& arguments) {
   add_color_option(app, options.color);
   app.footer(footer());
   if (const auto code = parse(app, arguments)) return *code;
+  if (app.count("--output") > 0 && options.output.empty()) {
+    return usage_error("plan", "-o needs the name of a file");
+  }
   std::ranges::sort(options.blocks);
   options.strategy = find_strategy(strategy);
   if (!options.strategy->is_safe() && !options.allow_unsafe) {
@@ -169,7 +173,7 @@ ExitCode plan_command(const Arguments& arguments) {
     return usage_error("plan", "-o FILE is required: where the plan goes");
   }
   if (options.file.ends_with(".csv")) return plan_table(app, options);
-  return plan_file(options);
+  return plan_file(std::move(options));
 }
 
 }  // namespace memverify

@@ -51,8 +51,15 @@ ExitCode check_placed(const PlanOptions& options, const PlanGraphOptions& how, P
   return peaks.fits() ? exit_code(report) : ExitCode::kUnsafe;
 }
 
+/// How much of the time is for the plan itself, so that there is some left for what may follow:
+/// half where it is compared with another one, most where advice or slots may need some.
+double part_of_first(const Plan& graph, const PlanGraphOptions& how, std::string_view branches) {
+  if (!branches.empty()) return 0.5;
+  return may_not_fit(graph, how) || most_slots(graph, how) > 1 ? 0.75 : 1;
+}
+
 ExitCode write_planned(const PlanOptions& options, const Plan& graph, const PlanGraphOptions& how,
-                       const Planning& planning, PlanReport made) {
+                       const Planning& planning, const Allowance& allowance, PlanReport made) {
   const Report& report = planning.made;
   const bool may_be_written =
       options.strategy->is_safe() ? report.verdict == Verdict::kSafe : options.allow_unsafe;
@@ -66,7 +73,7 @@ ExitCode write_planned(const PlanOptions& options, const Plan& graph, const Plan
   }
   const bool is_safe = report.verdict == Verdict::kSafe;
   std::optional<SlotGain> slots;
-  if (is_safe) slots = find_slot_gain(options.file, graph, how, planning);
+  if (is_safe) slots = find_slot_gain(options.file, graph, how, planning, allowance);
   made.strategy = options.strategy->name;
   made.verdict = name(report.verdict);
   made.graph = &graph;
@@ -79,9 +86,12 @@ ExitCode write_planned(const PlanOptions& options, const Plan& graph, const Plan
 
 /// One place for all paths, or one for each, as asked for, with both prices.
 ExitCode compare_branches(const PlanOptions& options, const Plan& graph,
-                          const PlanGraphOptions& how, const Planning& together) {
-  const std::optional<SeparatePlan> separate = plan_by_path(options.file, graph, how);
-  const BranchPrices prices = branch_prices(together, separate ? &*separate : nullptr);
+                          const PlanGraphOptions& how, const Planning& together,
+                          const Allowance& allowance) {
+  const PlanGraphOptions next = allowance.part(part_of_first(graph, how, {}), how);
+  const PathPlanning by_paths = plan_by_path(options.file, graph, next);
+  const std::optional<SeparatePlan>& separate = by_paths.plan;
+  const BranchPrices prices = branch_prices(together, by_paths);
   PlanReport report{.branches = &prices};
   const bool by_path = options.branches == "per-path";
   if (by_path && !separate) report.note = "no tensor can have a place for each path";
@@ -90,20 +100,23 @@ ExitCode compare_branches(const PlanOptions& options, const Plan& graph,
   const Planning& chosen = is_separate ? separate->planning : together;
   if (!chosen.fits()) {
     write_error(branches_text(graph, prices));
-    return refuse_size(options, planned_graph, how, *chosen.planned);
+    return refuse_size(options, planned_graph, how, *chosen.planned, allowance);
   }
-  return write_planned(options, planned_graph, how, chosen, std::move(report));
+  return write_planned(options, planned_graph, how, chosen, allowance, std::move(report));
 }
 
 ExitCode plan_graph_file(const PlanOptions& options, const Plan& graph,
                          const PlanGraphOptions& how) {
-  Planning planning = make_planning(options.file, graph, how);
+  const Allowance allowance(options.seconds);
+  Planning planning = make_planning(
+      options.file, graph, allowance.part(part_of_first(graph, how, options.branches), how));
   if (!planning.errors.empty()) return refuse_errors(options, planning.errors);
   if (planning.is_refused()) return refuse_graph(options, planning.apart);
-  if (!options.branches.empty()) return compare_branches(options, graph, how, planning);
+  if (!options.branches.empty()) {
+    return compare_branches(options, graph, how, planning, allowance);
+  }
   PlanReport made;
   if (!planning.fits() && options.degrade && most_slots(graph, how) > 1) {
-    const Allowance allowance(how.strategy.max_seconds);
     if (std::optional<FewerSlots> fewer = find_fewer_slots(options.file, graph, how, allowance)) {
       made.note = std::to_string(most_slots(graph, how)) + " slots do not fit; " +
                   counted(fewer->slots, "slot") + " each " + (fewer->slots == 1 ? "is" : "are") +
@@ -111,18 +124,18 @@ ExitCode plan_graph_file(const PlanOptions& options, const Plan& graph,
       planning = std::move(fewer->planning);
     }
   }
-  if (!planning.fits()) return refuse_size(options, graph, how, *planning.planned);
-  return write_planned(options, graph, how, planning, std::move(made));
+  if (!planning.fits()) {
+    return refuse_size(options, graph, how, *planning.planned, allowance);
+  }
+  return write_planned(options, graph, how, planning, allowance, std::move(made));
 }
 
 }  // namespace
 
-ExitCode plan_file(const PlanOptions& options) {
+ExitCode plan_file(PlanOptions options) {
   Loaded loaded = load_plan(options.file, cannot_be_planned, options.import);
-  if (!loaded.plan) {
-    write_error(text_errors(loaded.errors, Style::of(options.color, stderr)));
-    return ExitCode::kBadInput;
-  }
+  if (!loaded.plan) return refuse_input(options, std::move(loaded.errors));
+  options.is_imported = loaded.is_imported;
   write_error(assumptions_text(options.import, loaded.assumptions));
   Plan& graph = *loaded.plan;
   PlanGraphOptions how;

@@ -8,6 +8,6 @@
 namespace memverify {
 
 /// Reads the file and does what the options say. Prints.
-ExitCode plan_file(const PlanOptions& options);
+ExitCode plan_file(PlanOptions options);
 
 }  // namespace memverify

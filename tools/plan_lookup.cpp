@@ -61,9 +61,8 @@ const CacheEntry* smallest_cover(const PlanCache& cache, const SymbolValues& val
   return best;
 }
 
-ExitCode refuse_cache(const PlanOptions& options, const std::string& why) {
-  write_error("memverify plan: " + printable(options.lookup) + ": " + why + "\n");
-  return ExitCode::kBadInput;
+ExitCode refuse_cache(const PlanOptions& options, const char* id, const std::string& why) {
+  return refuse_errors(options, {{.id = id, .message = why, .file = options.lookup}});
 }
 
 ExitCode hand_out(const PlanOptions& options, const PlanGraphOptions& how,
@@ -74,10 +73,12 @@ ExitCode hand_out(const PlanOptions& options, const PlanGraphOptions& how,
   if (!peaks.error.empty()) return usage_error("plan", peaks.error);
   const Report report = decide_planned(options.lookup, std::move(read).value());
   if (report.verdict != Verdict::kSafe) return refuse_unproven(options, report);
-  const std::string found = "bucket " + bucket_words(entry.bucket) + ", peak " +
-                            peak_words(entry.peaks) + "\n" + placed_text(report.plan, peaks);
+  const std::string found =
+      "bucket " + bucket_words(entry.bucket) + "\n" + placed_text(report.plan, peaks);
+  const std::string json = options.json ? placed_json(report, peaks, entry.bucket) : "";
   if (!peaks.fits()) {
     write_error(found + "memverify plan: nothing was written\n");
+    if (options.json) print_report(options, json);
     return ExitCode::kUnsafe;
   }
   const std::string output = options.output.empty() ? "-" : options.output;
@@ -89,8 +90,8 @@ ExitCode hand_out(const PlanOptions& options, const PlanGraphOptions& how,
   if (output == "-") {
     write_error(found);
   } else {
-    print_report(options, options.json ? placed_json(report, peaks)
-                                       : found + "memverify: " + outcome_line(report) + "\n");
+    print_report(options,
+                 options.json ? json : found + "memverify: " + outcome_line(report) + "\n");
   }
   return ExitCode::kSafe;
 }
@@ -109,21 +110,24 @@ ExitCode look_up_plan(const PlanOptions& options, const Plan& graph, const PlanG
   CacheKey wanted = key;  // How it was planned is not asked again.
   wanted.graph = cache_key(graph, options).graph;
   if (const std::string stale = difference(key, wanted); !stale.empty()) {
-    return refuse_cache(options, "stale: " + stale + " than " + printable(options.file) +
-                                     "; plan the buckets again");
+    return refuse_cache(
+        options, "cache.stale",
+        "stale: " + stale + " than " + printable(options.file) + "; plan the buckets again");
   }
-  if (cache.value().entries.empty()) return refuse_cache(options, "it has no plans");
+  if (cache.value().entries.empty()) return refuse_cache(options, "cache.empty", "it has no plans");
   for (const auto& [symbol, bound] : cache.value().entries.front().bucket) {
     if (values.contains(symbol)) continue;
     return usage_error("plan", "no value of symbol " + memverify::quoted(symbol) +
                                    "; say --values " + printable(symbol) + "=N");
   }
   const CacheEntry* entry = smallest_cover(cache.value(), values);
-  if (entry == nullptr) return refuse_cache(options, "no bucket covers these values");
+  if (entry == nullptr) {
+    return refuse_cache(options, "cache.values", "no bucket covers these values");
+  }
   if (!entry->damage.empty()) {
     const std::string which =
         entry->bucket.empty() ? "an entry" : "the entry of bucket " + bucket_words(entry->bucket);
-    return refuse_cache(options,
+    return refuse_cache(options, "cache.damaged",
                         which + " is damaged: " + entry->damage + "; plan the buckets again");
   }
   return hand_out(options, how, *entry);

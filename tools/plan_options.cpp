@@ -1,7 +1,5 @@
 #include "tools/plan_options.h"
 
-#include <charconv>
-
 namespace memverify {
 namespace {
 
@@ -28,13 +26,6 @@ std::string settle_available(const Plan& graph, const std::string& text, PlanGra
 }
 
 }  // namespace
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string settle_options(const Plan& graph, const PlanOptions& options, PlanGraphOptions& how) {
   how.place = options.strategy->place;

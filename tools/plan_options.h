@@ -13,6 +13,7 @@
 #include "planner/strategy.h"
 #include "tools/console.h"
 #include "tools/import_options.h"
+#include "tools/whole_number.h"
 
 namespace memverify {
 
@@ -29,6 +30,7 @@ struct PlanOptions {
   std::optional<std::int64_t> slots;
   double seconds = 10;
   ImportRequest import;
+  bool is_imported = false;  ///< An importer made the graph of the file, once it is read.
   std::vector<std::int64_t> blocks = {kStandardBlocks.begin(), kStandardBlocks.end()};  ///< Sorted.
   std::string branches;  ///< "union" or "per-path"; "": union, without comparison.
   bool degrade = false;
@@ -40,9 +42,6 @@ struct PlanOptions {
 /// What the options ask of the planner for `graph`. An error message where they name what the graph
 /// has not, "" otherwise.
 std::string settle_options(const Plan& graph, const PlanOptions& options, PlanGraphOptions& how);
-
-/// A decimal integer and nothing else.
-std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// The id of `name` in `table`; or kNone, and in `wrong` a message with the nearest name.
 template <typename Id, typename T>

@@ -78,8 +78,11 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
   } else if (outcome.bound.bytes > 0) {
     out += ", " + percent(gap_of(outcome)) + " above the bound";
   }
-  out += "\n  tensors of " + counted(outcome.total, "byte") + " together, reuse ratio " +
-         percent(1.0 - ratio(outcome.peak, outcome.total)) + "\n";
+  out += "\n  tensors of " + counted(outcome.total, "byte") + " together";
+  if (outcome.fixed > 0) out += ", " + counted(outcome.fixed, "byte") + " placed before";
+  // Below none where there are gaps, which alignment and fixed places make.
+  const double reused = 1.0 - ratio(outcome.peak, outcome.total + outcome.fixed);
+  out += ", reuse ratio " + percent(std::max(reused, 0.0)) + "\n";
   if (outcome.allocator) out += "  " + allocator_text(*outcome.allocator) + "\n";
   const PoolBound& bound = outcome.bound;
   if (bound.bytes == 0) return out + "  at the peak:\n" + at_peak_text(report, outcome);
@@ -89,7 +92,8 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
          (is_largest ? "" : "at most ") + counted(outcome.peak - bound.largest_live_set, "byte") +
          "\n";
   out += "  no placement needs less than " + counted(bound.bytes, "byte") +
-         ", for no two of these may share any:\n";
+         (bound.of_one_run ? ", for a run has all of these alive at once:\n"
+                           : ", for no two of these may share any:\n");
   for (std::size_t k = 0; k < bound.members.size(); ++k) {
     if (k == kMostTensorsInText) {
       return out + "    and " +
@@ -173,6 +177,7 @@ std::string plan_json(const PlanReport& report) {
       json.field("bound", outcome.bound.bytes);
       json.field("largest_live_set", outcome.bound.largest_live_set);
       json.field("live_set_at_most", outcome.bound.live_set_at_most);
+      json.field("bound_by", std::string_view(outcome.bound.of_one_run ? "run" : "pairs"));
       json.key("bound_members");
       json.open('[');
       for (const BoundMember& member : outcome.bound.members) add_member(json, report, member);
@@ -181,6 +186,7 @@ std::string plan_json(const PlanReport& report) {
     json.flag("optimal", is_optimal(report, outcome));
     if (outcome.allocator) add_allocator(json, *outcome.allocator);
     json.field("total_bytes", outcome.total);
+    if (outcome.fixed > 0) json.field("fixed_bytes", outcome.fixed);
     json.key("at_peak");
     json.open('[');
     for (const BufferIndex b : outcome.at_peak) {
@@ -217,7 +223,7 @@ std::string too_small_text(const PlanReport& report, const Style& style) {
     if (!outcome.at_peak.empty()) out += "  at the peak:\n" + at_peak_text(report, outcome);
     for (const BufferIndex b : outcome.at_peak) {
       const GraphBuffer& buffer = report.planned->buffers[b];
-      if (buffer.bytes > *outcome.capacity) {
+      if (buffer.slot == 0 && buffer.bytes > *outcome.capacity) {
         out += "  " + quoted(report.graph->tensors[buffer.root].name) + " alone has " +
                counted(buffer.bytes, "byte") + "\n";
       }

@@ -63,7 +63,7 @@ void add_search_options(CLI::App& app, SimulateArguments& arguments) {
       ->capture_default_str();
   app.add_option("--budget-seconds", options.max_seconds,
                  "End as not proven after this time; 0 is no limit")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(seconds_from(0))
       ->type_name("S")
       ->capture_default_str();
   app.add_option_function<double>(
@@ -72,7 +72,7 @@ void add_search_options(CLI::App& app, SimulateArguments& arguments) {
            options.max_bytes = static_cast<std::uint64_t>(megabytes * kMega);
          },
          "End as not proven when states take more than this many megabytes")
-      ->check(CLI::Range(0.001, 1e9))
+      ->check(seconds_from(0.001))
       ->type_name("MB")
       ->default_str(std::to_string(options.max_bytes / static_cast<std::uint64_t>(kMega)));
 }

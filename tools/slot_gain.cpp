@@ -32,8 +32,10 @@ std::vector<QueueLoad> queue_loads(const Plan& plan) {
   return loads;
 }
 
-std::optional<std::int64_t> makespan(Plan plan, std::int64_t iterations) {
-  if (plan.ops.size() * static_cast<std::size_t>(iterations) > kMostTimedCommands) return {};
+/// Takes at most `seconds`, and none if that is none.
+std::optional<std::int64_t> makespan(Plan plan, std::int64_t iterations, double seconds) {
+  if (seconds <= 0 || plan.ops.size() * static_cast<std::size_t>(iterations) > kMostTimedCommands)
+    return {};
   plan.iterations = iterations;
   for (Queue& queue : plan.queues) queue.delay_min = queue.delay_max = 0;
   for (Op& op : plan.ops) {
@@ -41,17 +43,17 @@ std::optional<std::int64_t> makespan(Plan plan, std::int64_t iterations) {
     op.duration = static_cast<std::uint32_t>(plan.durations.size());
     plan.durations.push_back({longest, longest});
   }
-  const TimedResult result = simulate_timed(plan, {.max_seconds = 2, .max_cases = 64});
+  const TimedResult result = simulate_timed(plan, {.max_seconds = seconds, .max_cases = 64});
   if (!result.error.empty() || result.stopped) return std::nullopt;
   return result.greatest_makespan;
 }
 
 /// Between two numbers of iterations that are whole turns of the slots apart.
-std::optional<double> cycle_of(const Plan& plan, std::int64_t slots) {
+std::optional<double> cycle_of(const Plan& plan, std::int64_t slots, double seconds) {
   const std::int64_t few = 2 * slots + 2;
   const std::int64_t more = 4 * slots;
-  const std::optional<std::int64_t> before = makespan(plan, few);
-  const std::optional<std::int64_t> after = makespan(plan, few + more);
+  const std::optional<std::int64_t> before = makespan(plan, few, seconds / 2);
+  const std::optional<std::int64_t> after = makespan(plan, few + more, seconds / 2);
   if (!before || !after) return std::nullopt;
   return static_cast<double>(*after - *before) / static_cast<double>(more);
 }
@@ -71,7 +73,8 @@ std::string ticks_text(double ticks) {
 }  // namespace
 
 std::optional<SlotGain> find_slot_gain(const std::string& file, const Plan& graph,
-                                       const PlanGraphOptions& how, const Planning& planning) {
+                                       const PlanGraphOptions& how, const Planning& planning,
+                                       const Allowance& allowance) {
   SlotGain gain;
   for (const GraphBuffer& buffer : planning.planned->buffers) {
     if (buffer.slot == 0) continue;
@@ -80,17 +83,17 @@ std::optional<SlotGain> find_slot_gain(const std::string& file, const Plan& grap
     gain.bytes += buffer.bytes;
   }
   if (gain.tensors.empty()) return std::nullopt;
-  PlanGraphOptions one = how;
+  PlanGraphOptions one = allowance.part(0.5, how);
   one.slots = 1;
   const Planning single = make_planning(file, graph, one);
   if (!single.is_refused()) {
     gain.peak_cost = sum_of_peaks(*planning.planned) - sum_of_peaks(*single.planned);
-    gain.cycle_of_one = cycle_of(single.planned->plan, 1);
+    gain.cycle_of_one = cycle_of(single.planned->plan, 1, allowance.left() / 2);
   }
   gain.loads = queue_loads(graph);
   for (const QueueLoad& load : gain.loads) gain.sum += load.ticks;
   if (!gain.loads.empty()) gain.longest = gain.loads.front().ticks;
-  gain.cycle = cycle_of(planning.planned->plan, gain.slots);
+  gain.cycle = cycle_of(planning.planned->plan, gain.slots, allowance.left());
   return gain;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/json_text.h"
+#include "tools/allowance.h"
 #include "tools/planning.h"
 
 namespace memverify {
@@ -27,15 +28,17 @@ struct SlotGain {
   std::vector<QueueLoad> loads;  ///< Of the queues that do something, the busiest first.
   std::int64_t sum = 0;          ///< Ticks when all queues take turns.
   std::int64_t longest = 0;      ///< Ticks when all overlap: no cycle is shorter.
-  /// Ticks that timed runs of the plan take for one more iteration; nullopt: too many ops to tell.
+  /// Ticks that timed runs of the plan take for one more iteration; nullopt: not within the time,
+  /// or too many ops to try.
   std::optional<double> cycle;
   std::optional<double> cycle_of_one;  ///< The same for the plan with one slot.
 };
 
-/// nullopt: nothing rotates. `planning` is good; plans the graph once more, with one slot, within
-/// `how.strategy.max_seconds`.
+/// nullopt: nothing rotates. `planning` is good. Plans the graph once more, with one slot, and runs
+/// both plans in time, within the allowance.
 std::optional<SlotGain> find_slot_gain(const std::string& file, const Plan& graph,
-                                       const PlanGraphOptions& how, const Planning& planning);
+                                       const PlanGraphOptions& how, const Planning& planning,
+                                       const Allowance& allowance);
 
 std::string slot_gain_text(const Plan& graph, const SlotGain& gain);
 /// The member `slots` of an object that is open.

@@ -89,7 +89,7 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
       ->take_last();
   app.add_option("--budget-seconds", arguments.options.max_seconds,
                  "Let an engine that searches end as not proven after this time; 0 is no limit")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(seconds_from(0))
       ->type_name("S")
       ->capture_default_str();
   app.add_option("--dump-smt2", arguments.dump,

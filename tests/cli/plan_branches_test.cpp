@@ -128,14 +128,44 @@ TEST_F(CliPlanBranches, WhatCannotBeSplitStaysInOnePlace) {
   for (Ops& op : nested["ops"]) {  // No two sets of conditions exclude each other.
     if (op["when"] == kElse) op["when"] = {{"d", true}};
   }
-  for (const Ops& graph : {before, from, part, nested}) {
+  Ops inputs = four_in_pairs();
+  inputs["ops"][0]["writes"] = {"u"};  // As if t came in.
+  inputs["inputs"] = {"t"};
+  inputs["donated"] = {"t"};
+  const std::pair<Ops, std::string> cases[] = {
+      {before, "`t` has one place for all paths: `first`, which is on all paths, writes it"},
+      {from, "`y` has one place for all paths: `use` says which version it reads"},
+      {part, "`y` has one place for all paths: no op of path `!c` writes all of it"},
+      {nested, "`t` has one place for all paths: paths `c` and `d` may be the same"}};
+  for (const auto& [graph, why] : cases) {
     box_.write("graph.json", graph.dump());
     const Outcome made = box_.run(
         {"plan", "graph.json", "--branches", "per-path", "--seconds", "0.1", "-o", "plan.json"});
     EXPECT_EQ(made.exit_code, 0) << made.err << graph;
     EXPECT_TRUE(contains(made.out, "no tensor can have a place for each path")) << made.out;
+    EXPECT_TRUE(contains(made.out, why)) << made.out;
     EXPECT_FALSE(contains(read_text(box_.path("plan.json")), "@"));
   }
+  const Ops kept = plan(inputs, "per-path")["branches"]["kept"];
+  EXPECT_EQ(kept, Ops::parse(R"([{"tensor": "t", "why": "it is an input"}])"));
+}
+
+/// Each iteration takes a path of its own, and the next may start before it ends.
+TEST_F(CliPlanBranches, WhatRotatesIsSplitToo) {
+  Ops graph = four_in_pairs();
+  graph["iterations"] = 3;
+  for (Ops& tensor : graph["tensors"]) tensor["slots"] = 2;
+  const Ops said = plan(graph, "per-path")["branches"];
+  EXPECT_TRUE(said["kept"].empty()) << said;
+  EXPECT_LT(said["per_path"]["hbm"], said["union"]["hbm"]);
+}
+
+TEST_F(CliPlanBranches, WithoutConditionsThereIsNoPath) {
+  box_.write("graph.json", unplaced_plan());
+  const Outcome made =
+      box_.run({"plan", "graph.json", "--branches", "per-path", "-o", "plan.json"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_FALSE(contains(made.out, "path ``")) << made.out;
 }
 
 TEST_F(CliPlanBranches, AnOutputIsCopiedAtTheEnd) {

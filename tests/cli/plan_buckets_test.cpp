@@ -129,6 +129,20 @@ TEST_F(CliPlanBuckets, LookupFindsTheSmallestBucketThatCovers) {
   EXPECT_EQ(nlohmann::json::parse(printed.out)["symbols"]["seq"]["max"], 256);
 }
 
+TEST_F(CliPlanBuckets, ALookUpSaysItsPeaks) {
+  ASSERT_EQ(make().exit_code, 0);
+  const auto look = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--lookup", "plans.json", "--values", "seq=200", "-o", "plan.json"});
+    return run(more);
+  };
+  EXPECT_TRUE(contains(look({}).out, "peak 520 bytes")) << look({}).out;
+  const auto said = nlohmann::json::parse(look({"--format", "json"}).out);
+  EXPECT_EQ(said["bucket"], nlohmann::json({{"seq", 256}}));
+  EXPECT_EQ(said["pools"][0]["peak_bytes"], 520);
+  const Outcome wrong = run({"--lookup", "graph.json", "--values", "seq=4", "--format", "json"});
+  EXPECT_EQ(nlohmann::json::parse(wrong.out, nullptr, false)["errors"][0]["id"], "cache.format");
+}
+
 TEST_F(CliPlanBuckets, LookupSaysWhatIsWrong) {
   ASSERT_EQ(make().exit_code, 0);
   EXPECT_TRUE(contains(look_up("404").err, "is no value of symbol `seq`"));
@@ -177,7 +191,9 @@ TEST_F(CliPlanBuckets, ALookUpDoesNotAskHowToPlan) {
 TEST_F(CliPlanBuckets, AFileThatIsNoCacheIsNotOverwritten) {
   for (const char* text : {"{\"memverify\": 1}", "{", "[]", "{\"memverify_plans\": 2}"}) {
     box_.write("plans.json", text);
-    EXPECT_EQ(make().exit_code, 2) << text;
+    const Outcome made = make();
+    EXPECT_EQ(made.exit_code, 2) << text;
+    EXPECT_TRUE(contains(made.err, "with --buckets, -o is a plan cache or a new file")) << made.err;
     EXPECT_EQ(read_text(box_.path("plans.json")), text);
   }
 }

@@ -99,6 +99,37 @@ TEST_F(CliPlanCapacity, AnotherPoolWithRoomIsAdvisedAndHolds) {
   EXPECT_EQ(plan(graph, {"-o", "plan.json"}).exit_code, 0);
 }
 
+TEST_F(CliPlanCapacity, WhereTheOptionDecidesItIsAdvised) {
+  const Json graph = two_alive({{{"id", "fast"}, {"bytes", 64}}, {{"id", "slow"}}});
+  const Json said = refusal(graph, {"--pool", "fast"});
+  ASSERT_EQ(said["advice"].size(), 1U) << said;
+  EXPECT_EQ(said["advice"][0]["option"], Json({"fast", "slow"}));
+  const Outcome made = plan(graph, {"-o", "plan.json", "--pool", "fast"});
+  EXPECT_TRUE(contains(made.err, "    --pool fast,slow, for `")) << made.err;
+  EXPECT_EQ(plan(graph, {"-o", "plan.json", "--pool", "fast,slow"}).exit_code, 0);
+}
+
+/// Its tensors name their pool, and nobody can edit the graph; least of all could they lie in the
+/// file among the constants.
+TEST_F(CliPlanCapacity, OfAnImportedModelNoOtherPoolIsAdvised) {
+  const std::string model = MEMVERIFY_CORPUS "/imports/tflite/keyword_scrambled_8bit.tflite";
+  const Outcome made = box_.run({"plan", model, "-o", "plan.json", "--capacity", "100"});
+  EXPECT_EQ(made.exit_code, 1) << made.err;
+  EXPECT_TRUE(contains(made.err, "missing")) << made.err;
+  EXPECT_FALSE(contains(made.err, "pool `file`")) << made.err;
+}
+
+TEST_F(CliPlanCapacity, ATensorThatIsTooLargeIsNamedOnce) {
+  Json graph = tiles(2, 2);
+  graph["pools"][0]["bytes"] = 60;
+  const Outcome made = plan(graph, {"-o", "plan.json"});
+  EXPECT_EQ(made.exit_code, 1);
+  const std::string words = "`tile` alone has 64 bytes";
+  const std::size_t first = made.err.find(words);
+  ASSERT_NE(first, std::string::npos) << made.err;
+  EXPECT_EQ(made.err.find(words, first + 1), std::string::npos) << made.err;
+}
+
 TEST_F(CliPlanCapacity, APoolWithoutRoomIsNotAdvised) {
   Json graph = two_alive({{{"id", "fast"}, {"bytes", 64}}, {{"id", "slow"}, {"bytes", 63}}});
   for (Json& tensor : graph["tensors"]) tensor["pool"] = "fast";

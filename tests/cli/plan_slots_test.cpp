@@ -89,5 +89,12 @@ TEST_F(CliPlanSlots, TheTextSaysIt) {
   EXPECT_TRUE(contains(made.out, "in timed runs 10 ticks an iteration")) << made.out;
 }
 
+TEST_F(CliPlanSlots, WithoutTimeNothingIsTimed) {
+  const auto said = slots(double_buffer(4, 1), {"--seconds", "0"});
+  EXPECT_EQ(said["overlapped_cycle"], 10);
+  EXPECT_FALSE(said.contains("timed_cycle")) << said;
+  EXPECT_FALSE(said.contains("timed_cycle_of_one_slot")) << said;
+}
+
 }  // namespace
 }  // namespace memverify::testing

@@ -74,14 +74,15 @@ TEST(BranchSplit, PlansByPathAreSafeAndNoneIsBelowItsBound) {
     ASSERT_TRUE(graph.ok());
     const Planning together = make_planning("", graph.value(), quickly());
     if (together.is_refused()) continue;
-    const std::optional<SeparatePlan> separate = plan_by_path("", graph.value(), quickly());
+    const PathPlanning by_paths = plan_by_path("", graph.value(), quickly());
+    const std::optional<SeparatePlan>& separate = by_paths.plan;
     if (!separate) continue;
     ++split;
     EXPECT_TRUE(separate->planning.is_good()) << write_plan(graph.value());
     const Plan& plan = separate->planning.planned->plan;
     SimStats stats;
     EXPECT_EQ(simulate(plan, {}, stats).verdict, Verdict::kSafe) << write_plan(plan);
-    const BranchPrices prices = branch_prices(together, &*separate);
+    const BranchPrices prices = branch_prices(together, by_paths);
     lower += prices.separate.front().second < prices.together.front().second ? 1 : 0;
     copied += prices.copies.size();
     for (const PathPeaks& path : prices.paths) {
@@ -103,7 +104,7 @@ TEST(BranchSplit, NamesThatAreTakenAreNotTakenAgain) {
     "queues": [{"id": "q"}], "tensors": [{"id": "x", "bytes": 1}, {"id": "x@!c", "bytes": 1}],
     "ops": [{"id": "a", "queue": "q", "writes": ["x"], "when": {"c": true}},
             {"id": "b", "queue": "q", "writes": ["x", "x@!c"], "when": {"c": false}}]})");
-  const SplitGraph split = split_branches(graph, true);
+  const SplitGraph split = split_branches(graph, {});
   ASSERT_EQ(split.splits.size(), 1U);
   EXPECT_EQ(split.splits[0].own, "x@!c'");
   EXPECT_EQ(split.graph["ops"][1]["writes"], BranchJson({"x@!c'", "x@!c"}));
