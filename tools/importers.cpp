@@ -5,12 +5,15 @@
 
 #include "tools/executorch_program.h"
 #include "tools/hlo_module.h"
+#include "tools/onnx_file.h"
 #include "tools/tflite_model.h"
 
 namespace memverify {
 namespace {
 
 constexpr std::array<std::string_view, 2> kEthosUOptions = {"--kernel-depth", "--ignore-waits"};
+
+constexpr std::array<std::string_view, 4> kOnnxOptions = {"--dim", "--queues", "--dma", "--concat"};
 
 bool is_st_edge_ai(std::string_view file, std::string_view /*text*/) {
   return file.ends_with("_c_info.json") || file.ends_with("_c_graph.json");
@@ -47,6 +50,10 @@ bool is_tvm_graph_file(std::string_view /*file*/, std::string_view text) {
 
 bool is_kineto_file(std::string_view file, std::string_view text) {
   return file.ends_with(".trace.json") || has_key(text, "\"traceEvents\"");
+}
+
+bool is_onnx_file(std::string_view file, std::string_view text) {
+  return file.ends_with(".onnx") || is_onnx(text);
 }
 
 constexpr std::array kImporters = {
@@ -89,6 +96,12 @@ constexpr std::array kImporters = {
              .json = true,
              .takes = is_kineto_file,
              .read = import_kineto},
+    Importer{.name = "onnx",
+             .help = "an ONNX model",
+             .files = "*.onnx",
+             .takes = is_onnx_file,
+             .read = import_onnx,
+             .options = kOnnxOptions},
 };
 
 }  // namespace

@@ -24,11 +24,22 @@ struct Imported {
   std::vector<std::string> assumptions;
 };
 
+/// `--dim NAME=N` or `--dim NAME=MIN..MAX`.
+struct DimOption {
+  std::string name;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+};
+
 /// What the user may say of a file beside its format. An importer takes the options of its row.
 struct ImportOptions {
   std::optional<std::int64_t> kernel_depth;  ///< --kernel-depth: kernels in flight at most.
   bool ignore_kernel_waits = false;          ///< --ignore-waits kernel
   bool ignore_dma_waits = false;             ///< --ignore-waits dma
+  std::vector<DimOption> dims;               ///< --dim
+  std::int64_t queues = 1;                   ///< --queues
+  std::int64_t dma = 0;                      ///< --dma: queues for loads.
+  bool alias_concat = false;                 ///< --concat alias
 };
 
 struct Importer {
@@ -71,5 +82,8 @@ Result<Imported> import_tvm_graph(std::string_view text, std::string_view file,
 /// A Kineto trace: what was ordered, as far as it says.
 Result<Imported> import_kineto(std::string_view text, std::string_view file,
                                const ImportOptions& options = {});
+/// An ONNX model.
+Result<Imported> import_onnx(std::string_view text, std::string_view file,
+                             const ImportOptions& options = {});
 
 }  // namespace memverify
