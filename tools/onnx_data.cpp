@@ -1,6 +1,6 @@
 // Integers that become shapes: what Shape gives, and what operators make of it.
 //
-// Tested by tests/unit/tools/onnx_shapes_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #include <algorithm>
 #include <functional>
 

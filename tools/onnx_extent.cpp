@@ -1,4 +1,4 @@
-// Tested by tests/unit/tools/onnx_shapes_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #include "tools/onnx_extent.h"
 
 #include <algorithm>

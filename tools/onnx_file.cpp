@@ -174,7 +174,8 @@ class OnnxReader {
         {.id = std::string(id), .message = message, .pointer = path, .file = std::string(file_)});
   }
 
-  std::size_t read_graph(Graph& proto, Path path) {
+  /// `is_branch`: of an If. Some writers list what it captures as inputs.
+  std::size_t read_graph(Graph& proto, Path path, bool is_branch = false) {
     const std::size_t graph = model_.graphs.size();
     model_.graphs.emplace_back();
     model_.graphs[graph].name = clean(proto.name());
@@ -183,7 +184,7 @@ class OnnxReader {
     for (const auto& info : proto.value_info()) declared.emplace(info.name(), &info.type());
     for (const auto& info : proto.output()) declared.emplace(info.name(), &info.type());
     read_initialisers(proto, graph, path);
-    read_inputs(proto, graph, path);
+    read_inputs(proto, graph, path, is_branch);
     for (int i = 0; i < proto.node_size() && errors_.empty(); ++i) {
       read_node(*proto.mutable_node(i), static_cast<std::size_t>(i), graph, declared, path);
     }
@@ -212,7 +213,7 @@ class OnnxReader {
     }
   }
 
-  void read_inputs(const Graph& proto, std::size_t graph, Path path) {
+  void read_inputs(const Graph& proto, std::size_t graph, Path path, bool is_branch) {
     for (int i = 0; i < proto.input_size() && errors_.empty(); ++i) {
       const auto& info = proto.input(i);
       const std::string at = path + "/input/" + std::to_string(i);
@@ -220,6 +221,8 @@ class OnnxReader {
       const bool is_default = found != scope_.end() && model_.values[found->second].constant &&
                               is_of(found->second, graph);
       if (is_default) continue;  // Old files list initialisers as inputs, too.
+      if (is_branch && found != scope_.end()) continue;
+      if (is_branch) return fail("import.contradiction", "nothing gives a branch an input", at);
       const std::size_t value = make(info.name(), graph, at);
       if (value == kNoIndex) return;
       model_.values[value].type = type_of(info.type());
@@ -374,7 +377,10 @@ class OnnxReader {
       const std::int64_t size = from.t().dims_size() == 0 ? 1 : from.t().dims(0);
       if (size >= 0) out.data = data_of(from.t(), static_cast<std::size_t>(size));
     }
-    if (from.has_g()) out.graph = read_graph(*from.mutable_g(), path + "/" + out.name);
+    if (from.has_g()) {
+      const bool is_branch = out.name == "then_branch" || out.name == "else_branch";
+      out.graph = read_graph(*from.mutable_g(), path + "/" + out.name, is_branch);
+    }
     return out;
   }
 

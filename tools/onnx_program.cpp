@@ -168,7 +168,13 @@ std::size_t OnnxUnfolding::use(std::size_t value, const OnnxScope& scope, const 
   if (tensor_of_[value] != kNoIndex) return tensor_of_[value];
   if (!model_.values[value].constant && !counters_.contains(value)) {
     // What should have made it was refused, or is not run.
-    if (errors_.empty()) fail("import.unsupported", unknown_size(model_.values[value]), path);
+    const OnnxValue& missing = model_.values[value];
+    if (errors_.empty()) {
+      fail("import.unsupported",
+           missing.type.is_complete() ? "nothing gives " + quoted(missing.name) + " a value"
+                                      : unknown_size(missing),
+           path);
+    }
     return kNoIndex;
   }
   const std::size_t tensor = make_tensor(value, scope, path);

@@ -7,7 +7,7 @@
 //   queues of their own, in the order of their first uses, and at most two ops ahead of them. A
 //   wait is left out where another one, or the order of a queue, says it already.
 // Cost: O(ops * (queues + log ops) + accesses).
-// Tested by tests/unit/tools/onnx_schedule_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 //   and bodies are walked where their node stands. All this happens in a process of its own; where
 //   that crashes, the walk is repeated here without the library.
 // Cost: linear in the file.
-// Tested by tests/unit/tools/onnx_shapes_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Shapes of what the onnx library does not know, by operator.
 //
-// Tested by tests/unit/tools/onnx_shapes_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #include <algorithm>
 
 #include "tools/onnx_rules.h"

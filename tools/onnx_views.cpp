@@ -1,6 +1,6 @@
 // Which ONNX operators only look at bytes differently, and what the others cost.
 //
-// Tested by tests/unit/tools/onnx_views_test.cpp.
+// Tested by tests/unit/tools/import_onnx_test.cpp.
 #include <algorithm>
 
 #include "tools/onnx_program.h"

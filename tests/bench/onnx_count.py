@@ -86,7 +86,7 @@ class Graph:
             elif not graphs and inputs <= constants and operator not in RANDOM:
                 constants |= set(outputs)
             else:
-                self.nodes.append((operator, text(node, 3) or f"{operator}_{index}", inputs, outputs))
+                self.nodes.append((operator, text(node, 3)[:200] or f"{operator}_{index}", inputs, outputs))
                 self.inner += graphs
 
     def all_graphs(self):

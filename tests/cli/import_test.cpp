@@ -161,5 +161,42 @@ TEST(CliImport, GzipFilesAreUnpacked) {
   }
 }
 
+TEST(CliImport, PlansRealNetworksInOneCommand) {
+  const Sandbox box;
+  for (const char* name : {"light_resnet50.onnx", "light_inception_v1.onnx"}) {
+    for (const bool spread : {false, true}) {
+      std::vector<std::string> words = {
+          "plan", kImports + "onnx/" + name, "-o", "plan.json", "--seconds", "1"};
+      if (spread) words.insert(words.end(), {"--queues", "2", "--dma", "1", "--concat", "alias"});
+      const Outcome made = box.run(words);
+      EXPECT_EQ(made.exit_code, 0) << made.err;
+      const Outcome verified = box.run({"plan.json"});
+      EXPECT_EQ(verified.exit_code, 0) << verified.out;
+      EXPECT_TRUE(contains(verified.out, "0 findings")) << verified.out;
+    }
+  }
+}
+
+TEST(CliImport, AsksForTheExtentsThatAnOnnxFileLeavesOpen) {
+  const Sandbox box;
+  const std::string model = kImports + "onnx/multimodal-decoder-with-input-ids_dummy_text.onnx";
+  const Outcome open = box.run({"plan", model, "-o", "plan.json"});
+  EXPECT_EQ(open.exit_code, 2) << open.out;
+  const Outcome bound = box.run({"plan", model, "-o", "plan.json", "--dim", "batch=1", "--dim",
+                                 "seq=1..32", "--dim", "past_seq=0..32"});
+  EXPECT_EQ(bound.exit_code, 0) << bound.err;
+  EXPECT_EQ(box.run({"plan.json"}).exit_code, 0);
+  for (const char* wrong : {"batch", "=1", "batch=-1", "batch=2..1", "batch=1x", "batch=1..",
+                            "batch=99999999999999999999"}) {
+    const Outcome refused = box.run({"plan", model, "-o", "plan.json", "--dim", wrong});
+    EXPECT_EQ(refused.exit_code, 2) << wrong;
+    EXPECT_TRUE(contains(refused.err, "is not NAME=N or NAME=MIN..MAX")) << refused.err;
+  }
+  const Outcome unknown = box.run({"import", "onnx", model, "--dim", "sequence=1"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.err, "it has `batch`, `seq`, `past_seq`")) << unknown.err;
+  EXPECT_EQ(box.run({"plan", kModel, "-o", "plan.json", "--queues", "2"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace memverify::testing

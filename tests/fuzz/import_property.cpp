@@ -1,5 +1,6 @@
 #include "tests/fuzz/import_property.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "plan/reader.h"
@@ -29,6 +30,16 @@ std::string check_imported(const Result<Imported>& imported, std::size_t bytes) 
   return write_plan(again.value()) == written ? "" : "written differently the second time";
 }
 
+/// With and without what only some importers take.
+std::vector<ImportOptions> options_for(const Importer& importer) {
+  std::vector<ImportOptions> all(1);
+  if (std::ranges::find(importer.options, "--queues") != importer.options.end()) {
+    all.push_back({.queues = 3, .dma = 1, .alias_concat = true});
+    all.push_back({.dims = {{.name = "Loop_0.trips", .min = 2, .max = 2}}});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string check_importers(std::string_view bytes, int& accepted) {
@@ -36,10 +47,12 @@ std::string check_importers(std::string_view bytes, int& accepted) {
   const std::vector<char> copy(bytes.begin(), bytes.end());
   const std::string_view text(copy.data(), copy.size());
   for (const Importer& importer : importers()) {
-    const Result<Imported> imported = importer.read(text, "f", {});
-    if (imported.ok()) ++accepted;
-    const std::string wrong = check_imported(imported, bytes.size());
-    if (!wrong.empty()) return std::string(importer.name) + ": " + wrong;
+    for (const ImportOptions& options : options_for(importer)) {
+      const Result<Imported> imported = importer.read(text, "f", options);
+      if (imported.ok()) ++accepted;
+      const std::string wrong = check_imported(imported, bytes.size());
+      if (!wrong.empty()) return std::string(importer.name) + ": " + wrong;
+    }
   }
   return "";
 }
