@@ -20,8 +20,7 @@ std::optional<std::vector<std::int64_t>> element_strides(const OnnxTensor& tenso
   out.assign(tensor.type.rank(), 1);
   for (std::size_t k = tensor.type.rank(); k-- > 1;) {
     const std::optional<std::int64_t> extent = (*tensor.type.shape)[k].number();
-    if (!extent) return std::nullopt;
-    out[k - 1] = out[k] * *extent;
+    if (!extent || __builtin_mul_overflow(out[k], *extent, &out[k - 1])) return std::nullopt;
   }
   return out;
 }
@@ -30,7 +29,8 @@ bool is_row_major(const std::vector<std::int64_t>& strides, const Extents& shape
   std::int64_t wanted = 1;
   for (std::size_t k = shape.size(); k-- > 0;) {
     if (!shape[k].is(1) && strides[k] != wanted) return false;
-    wanted *= shape[k].number().value_or(1);
+    const std::int64_t extent = shape[k].number().value_or(1);
+    if (__builtin_mul_overflow(wanted, extent, &wanted)) return false;
   }
   return true;
 }
@@ -253,8 +253,7 @@ void OnnxUnfolding::unfold_scan(const OnnxScope& scope, const OnnxNode& node, co
 }
 
 std::size_t OnnxUnfolding::slice(std::size_t of, std::size_t axis, std::int64_t index,
-                                 const OnnxType& type, const std::string& id,
-                                 const std::string& path) {
+                                 OnnxType type, const std::string& id, const std::string& path) {
   const auto strides = element_strides(program_.tensors[of]);
   const int bits = onnx_element_bits(type.element);
   const bool fits =

@@ -10,7 +10,9 @@ namespace memverify {
 namespace {
 
 constexpr std::size_t kMostOnnxErrors = 8;
-constexpr std::size_t kMostObjection = 300;                      ///< Characters.
+constexpr std::size_t kMostUnfolded = 10'000;  ///< Beyond as many as the file has bytes.
+constexpr std::size_t kMostViewsDeep = 64;     ///< A view of a view of …
+constexpr std::size_t kMostObjection = 300;    ///< Characters.
 constexpr std::int64_t kMostOnnxBytes = std::int64_t{1} << 48U;  ///< Of a tensor.
 
 std::vector<std::size_t> distinct(const std::vector<std::size_t>& list) {
@@ -87,12 +89,13 @@ void OnnxUnfolding::fail(std::string_view id, std::string message, const std::st
 }
 
 bool OnnxUnfolding::spend(std::size_t count, const std::string& path) {
+  const std::size_t most = model_.bytes + kMostUnfolded;
   spent_ += count;
-  if (spent_ <= model_.bytes) return true;
-  if (spent_ - count <= model_.bytes) {
-    fail("import.unsupported", "unfolded, its branches and bodies are larger than the file", path);
+  if (spent_ > most && spent_ - count <= most) {
+    fail("import.unsupported", "unfolded, the branches and bodies are too large for such a file",
+         path);
   }
-  return false;
+  return spent_ <= most;
 }
 
 std::string OnnxUnfolding::unique(const std::string& wanted,
@@ -206,6 +209,7 @@ OnnxOp OnnxUnfolding::new_op(const OnnxScope& scope, std::string id,
 
 void OnnxUnfolding::unfold(const OnnxScope& scope) {
   const OnnxGraph& graph = model_.graphs[scope.graph];
+  if (!spend(graph.values.size(), scope.path)) return;
   for (const std::size_t value : graph.values) {
     const OnnxValue& stored = model_.values[value];
     if (stored.stored && stored.type.is_complete()) use(value, scope, scope.path);
@@ -259,8 +263,12 @@ bool OnnxUnfolding::unfold_view(const OnnxScope& scope, const OnnxNode& node, On
     if (k >= offsets->size() || node.outputs[k] == kNoIndex) continue;
     const std::size_t made = make_tensor(node.outputs[k], scope, path);
     if (made == kNoIndex) continue;
-    program_.tensors[made].base = base;
-    program_.tensors[made].offset = (*offsets)[k];
+    OnnxTensor& view = program_.tensors[made];
+    const OnnxTensor& of = program_.tensors[base];
+    const bool is_deep = of.depth == kMostViewsDeep;
+    view.base = is_deep ? of.base : base;
+    view.offset = is_deep ? of.offset + (*offsets)[k] : (*offsets)[k];
+    view.depth = is_deep ? of.depth : of.depth + 1;
     op.writes.push_back({.tensor = made});
   }
   return true;

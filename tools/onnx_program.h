@@ -19,6 +19,7 @@ struct OnnxTensor {
   OnnxType type;                   ///< Complete.
   std::size_t base = kNoIndex;     ///< Of a view: what it is a view of.
   Extent offset = 0;               ///< Of a view: bytes from the base's element 0.
+  std::size_t depth = 0;           ///< Views on the way to what an operator made, at most 64.
   std::vector<Extent> strides;     ///< Of a view that is not contiguous; in elements.
   std::size_t same_as = kNoIndex;  ///< Another tensor stands for this one.
   bool constant = false;
@@ -59,7 +60,8 @@ Extent onnx_bytes(const OnnxType& type);
 
 /// The program of a model whose types are inferred. Errors, each with the path of the node:
 /// "import.unsupported" (a type, a size or a loop that a plan cannot say, by name), "import.range",
-/// "import.contradiction". Ops and tensors are at most as many as the file has bytes.
+/// "import.contradiction". Ops and tensors are at most as many as the file has bytes, and 10,000
+/// more.
 Result<OnnxProgram> unfold_onnx(const OnnxModel& model, std::string_view file,
                                 const ImportOptions& options);
 

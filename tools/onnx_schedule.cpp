@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kBytesOfTick = 1024;
 constexpr double kFlopsOfTick = 16384;
-constexpr std::int64_t kMostTicks = std::int64_t{1} << 40U;
+constexpr std::int64_t kMostTicks = std::int64_t{1} << 32U;
 constexpr std::size_t kMostNeeds = 20'000'000;
 constexpr std::size_t kPrefetch = 2;  ///< Ops that a load may be ahead of its first use.
 

@@ -89,8 +89,10 @@ class OnnxWalk {
     made->type = filled(inferred, made->type);
     if (!made->type.shape) return;
     for (std::size_t k = 0; k < made->type.rank(); ++k) {
+      Extent& extent = (*made->type.shape)[k];
+      if (extent.number().value_or(0) < 0) extent = Extent();
       const auto found = given_.find({index, k});
-      if (found != given_.end()) (*made->type.shape)[k] = found->second;
+      if (found != given_.end()) extent = found->second;
     }
   }
 

@@ -9,6 +9,7 @@ namespace memverify {
 namespace {
 
 constexpr std::size_t kMostSymbolName = 60;
+constexpr std::size_t kMostFormula = 200;  ///< Characters; longer ones are names.
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -47,6 +48,7 @@ Extent OnnxSymbols::formula(const std::string& name) {
     if (found == names.end()) found = names.emplace(names.end(), one);
     return static_cast<SymbolId>(found - names.begin());
   };
+  if (name.size() > kMostFormula) return new_symbol(name, nullptr);
   std::optional<ExprPool::ParseError> error;
   ExprPool pool;
   const Expr expr = pool.parse(name, false, symbol, error);

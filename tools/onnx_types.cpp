@@ -3,53 +3,18 @@
 // Tested by tests/unit/tools/import_onnx_test.cpp.
 #include <algorithm>
 
-#include "tools/onnx_rules.h"
+#include "tools/onnx_type_rules.h"
 
 namespace memverify {
 namespace {
 
-using Types = std::vector<OnnxType>;
-
 constexpr std::int32_t kOnnxBool = 9;
 constexpr std::int32_t kOnnxUint8 = 2;
-
-struct TypeContext {
-  const OnnxModel& model;
-  const OnnxNode& node;
-
-  const OnnxType& type(std::size_t input) const {
-    static const OnnxType kNothing;
-    const std::size_t value = node.input(input);
-    return value == kNoIndex ? kNothing : model.values[value].type;
-  }
-  const Extents* shape(std::size_t input) const {
-    return type(input).shape ? &*type(input).shape : nullptr;
-  }
-  const Extents* data(std::size_t input) const {
-    const std::size_t value = node.input(input);
-    if (value == kNoIndex || !model.values[value].data) return nullptr;
-    return &*model.values[value].data;
-  }
-  OnnxType with(std::optional<Extents> extents) const {
-    return {
-        .kind = OnnxType::Kind::kTensor, .element = type(0).element, .shape = std::move(extents)};
-  }
-};
-
-Types same_as_first(const TypeContext& at) { return {at.type(0)}; }
 
 /// Result k is like operand k.
 Types same_as_each(const TypeContext& at) {
   Types out;
   for (std::size_t k = 0; k < at.node.outputs.size(); ++k) out.push_back(at.type(k));
-  return out;
-}
-
-/// Normalisation with a sum that is passed on: the first and the last result are like the input.
-Types skip_normalization(const TypeContext& at) {
-  Types out(4);
-  out[0] = at.type(0);
-  out[3] = at.type(0);
   return out;
 }
 
@@ -313,69 +278,6 @@ Types pooling(const TypeContext& at) {
   return {at.with(out)};
 }
 
-Types mat_mul(const TypeContext& at) {
-  const Extents* a = at.shape(0);
-  const Extents* b = at.shape(1);
-  if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return {};
-  const Extents outer_a(a->begin(), a->end() - 2);
-  const Extents outer_b(b->begin(), b->end() - 2);
-  std::optional<Extents> out = broadcast(&outer_a, &outer_b);
-  const bool flip_a = at.node.number("transA", 0) != 0;
-  const bool flip_b = at.node.number("transB", 0) != 0;
-  out->push_back(flip_a ? a->back() : a->end()[-2]);
-  out->push_back(flip_b ? b->end()[-2] : b->back());
-  return {at.with(out)};
-}
-
-/// Weights in blocks of few bits: attribute N is the number of columns.
-Types mat_mul_bits(const TypeContext& at) {
-  if (at.shape(0) == nullptr || at.shape(0)->empty() || at.node.number("N", 0) <= 0) return {};
-  Extents out = *at.shape(0);
-  out.back() = at.node.number("N", 0);
-  return {at.with(out)};
-}
-
-/// Attention of com.microsoft: weights of [hidden, q + k + v].
-Types attention(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* weights = at.shape(1);
-  if (from == nullptr || weights == nullptr || from->size() != 3 || weights->size() != 2) return {};
-  const std::vector<std::int64_t> sizes = at.node.numbers("qkv_hidden_sizes");
-  const Extent hidden = sizes.size() == 3 ? Extent(sizes[2]) : floor_div((*weights)[1], 3);
-  Types out = {at.with(Extents{(*from)[0], (*from)[1], hidden})};
-  const Extents* past = at.shape(4);
-  if (past == nullptr || past->size() != 5) return out;
-  Extents present = *past;
-  if (at.node.number("past_present_share_buffer", 0) == 0) present[3] = present[3] + (*from)[1];
-  out.push_back(at.with(present));
-  return out;
-}
-
-/// Queries alone, or packed with keys and values: heads that share keys.
-Types grouped_attention(const TypeContext& at) {
-  const Extents* query = at.shape(0);
-  if (query == nullptr || query->size() != 3) return {};
-  Extents out = *query;
-  if (at.node.input(1) == kNoIndex) {
-    const std::int64_t heads = at.node.number("num_heads", 0);
-    const std::int64_t all = heads + 2 * (at.node.number("kv_num_heads", 0) & 0xFFFFFF);
-    if (heads <= 0 || heads > (1 << 24) || all <= 0) return {};
-    out[2] = floor_div(out[2], all) * heads;
-  }
-  return {at.with(out)};
-}
-
-/// Token numbers [batch, sequence] and a table [tokens, hidden].
-Types embedding(const TypeContext& at) {
-  const Extents* ids = at.shape(0);
-  const Extents* table = at.shape(2);
-  if (ids == nullptr || table == nullptr || ids->size() != 2 || table->size() != 2) return {};
-  OnnxType out = at.with(Extents{(*ids)[0], (*ids)[1], (*table)[1]});
-  out.element = at.type(2).element;
-  const OnnxType mask = at.with(Extents{(*ids)[0]});
-  return {out, mask, out};
-}
-
 Types range(const TypeContext& at) {
   const Extents* start = at.data(0);
   const Extents* limit = at.data(1);
@@ -386,11 +288,6 @@ Types range(const TypeContext& at) {
   if (!(*delta)[0].is(1)) return {at.with(Extents(1))};
   return {at.with(Extents{larger((*limit)[0] - (*start)[0], 0)})};
 }
-
-struct TypeRule {
-  std::string_view op;
-  Types (*apply)(const TypeContext& at);
-};
 
 constexpr TypeRule kTypeRules[] = {
     {"Add", broadcast_all},
@@ -468,33 +365,32 @@ constexpr TypeRule kTypeRules[] = {
     {"Xor", compare},
 };
 
-constexpr TypeRule kContribRules[] = {
-    {"Attention", attention},
-    {"BiasGelu", same_as_first},
-    {"EmbedLayerNormalization", embedding},
-    {"FastGelu", same_as_first},
-    {"FusedMatMul", mat_mul},
-    {"Gelu", same_as_first},
-    {"GroupQueryAttention", grouped_attention},
-    {"MatMulNBits", mat_mul_bits},
-    {"QuickGelu", same_as_first},
-    {"RotaryEmbedding", same_as_first},
-    {"SimplifiedLayerNormalization", same_as_first},
-    {"SkipLayerNormalization", skip_normalization},
-    {"SkipSimplifiedLayerNormalization", skip_normalization},
-};
-
 }  // namespace
+
+Types same_as_first(const TypeContext& at) { return {at.type(0)}; }
+
+Types mat_mul(const TypeContext& at) {
+  const Extents* a = at.shape(0);
+  const Extents* b = at.shape(1);
+  if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return {};
+  const Extents outer_a(a->begin(), a->end() - 2);
+  const Extents outer_b(b->begin(), b->end() - 2);
+  std::optional<Extents> out = broadcast(&outer_a, &outer_b);
+  const bool flip_a = at.node.number("transA", 0) != 0;
+  const bool flip_b = at.node.number("transB", 0) != 0;
+  out->push_back(flip_a ? a->back() : a->end()[-2]);
+  out->push_back(flip_b ? b->end()[-2] : b->back());
+  return {at.with(out)};
+}
 
 std::vector<OnnxType> onnx_types(const OnnxModel& model, const OnnxNode& node) {
   const TypeContext at{.model = model, .node = node};
-  const auto apply = [&](const auto& rules) {
-    const auto* rule = std::ranges::find(rules, node.op, &TypeRule::op);
-    return rule == std::end(rules) ? Types() : rule->apply(at);
-  };
   Types out;
-  if (node.domain.empty() || node.domain == "ai.onnx.preview.training") out = apply(kTypeRules);
-  if (node.domain == "com.microsoft") out = apply(kContribRules);
+  if (node.domain.empty() || node.domain == "ai.onnx.preview.training") {
+    const auto* rule = std::ranges::find(kTypeRules, node.op, &TypeRule::op);
+    if (rule != std::end(kTypeRules)) out = rule->apply(at);
+  }
+  if (node.domain == "com.microsoft") out = contrib_types(at);
   out.resize(node.outputs.size());
   return out;
 }

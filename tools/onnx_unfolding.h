@@ -73,7 +73,7 @@ class OnnxUnfolding {
   OnnxScope iteration(const OnnxScope& outer, std::size_t body, const std::string& id,
                       const std::string& path, std::int64_t index) const;
   /// The tensor of one index along an axis of another.
-  std::size_t slice(std::size_t of, std::size_t axis, std::int64_t index, const OnnxType& type,
+  std::size_t slice(std::size_t of, std::size_t axis, std::int64_t index, OnnxType type,
                     const std::string& id, const std::string& path);
   /// What an iteration made, put into its slice of a result of all iterations.
   void put_slice(const OnnxScope& scope, std::size_t made, std::size_t into, std::size_t axis,
