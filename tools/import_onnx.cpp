@@ -25,7 +25,7 @@ constexpr std::int64_t kOnnxAlignment = 64;
 constexpr std::string_view kActivations = "arena";
 constexpr std::string_view kWeights = "constants";
 
-ExprSpec spec_of(const Extent& extent) {
+ExprSpec spec_of(const OnnxExtent& extent) {
   if (extent.number()) return *extent.number();
   return std::string_view(extent.text());
 }
@@ -41,7 +41,7 @@ class ExtentEstimate {
     }
   }
 
-  std::int64_t operator()(const Extent& extent) const {
+  std::int64_t operator()(const OnnxExtent& extent) const {
     if (extent.number()) return *extent.number();
     std::optional<ExprPool::ParseError> error;
     ExprPool pool;
@@ -111,23 +111,23 @@ class OnnxPlan {
     for (const OnnxTensor& tensor : program_.tensors) {
       ids_.push_back(tensor.same_as == kNoIndex ? unique(tensor.id, used_tensors_) : "");
     }
-    Extent next = 0;  // Of the constants.
+    OnnxExtent next = 0;  // Of the constants.
     for (std::size_t t = 0; t < program_.tensors.size(); ++t) {
       const OnnxTensor& tensor = program_.tensors[t];
       if (tensor.same_as != kNoIndex) continue;
       TensorSpec spec{.name = ids_[t], .dtype = onnx_dtype(tensor.type.element)};
       spec.shape.emplace();
-      for (const Extent& extent : *tensor.type.shape) spec.shape->push_back(spec_of(extent));
+      for (const OnnxExtent& extent : *tensor.type.shape) spec.shape->push_back(spec_of(extent));
       remember_symbols(tensor.type);
       if (!tensor.strides.empty()) {
         spec.strides.emplace();
-        for (const Extent& stride : tensor.strides) spec.strides->push_back(spec_of(stride));
+        for (const OnnxExtent& stride : tensor.strides) spec.strides->push_back(spec_of(stride));
       }
       if (tensor.base != kNoIndex) {
         spec.view_of = id_of(tensor.base);
         spec.offset = spec_of(tensor.offset);
       } else if (tensor.constant) {
-        const Extent bytes = onnx_bytes(tensor.type);
+        const OnnxExtent bytes = onnx_bytes(tensor.type);
         builder_.add_storage(
             {.name = ids_[t], .pool = kWeights, .slots = {spec_of(next)}, .bytes = spec_of(bytes)});
         next = floor_div(next + bytes + (kOnnxAlignment - 1), kOnnxAlignment) * kOnnxAlignment;
@@ -198,7 +198,7 @@ class OnnxPlan {
 
   /// The words of the expressions of this shape.
   void remember_symbols(const OnnxType& type) {
-    for (const Extent& extent : *type.shape) {
+    for (const OnnxExtent& extent : *type.shape) {
       if (extent.number()) continue;
       std::string word;
       for (const char c : extent.text() + " ") {

@@ -17,22 +17,22 @@ Types skip_normalization(const TypeContext& at) {
 /// Weights in blocks of few bits: attribute N is the number of columns.
 Types mat_mul_bits(const TypeContext& at) {
   if (at.shape(0) == nullptr || at.shape(0)->empty() || at.node.number("N", 0) <= 0) return {};
-  Extents out = *at.shape(0);
+  OnnxExtents out = *at.shape(0);
   out.back() = at.node.number("N", 0);
   return {at.with(out)};
 }
 
 /// Attention of com.microsoft: weights of [hidden, q + k + v].
 Types attention(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* weights = at.shape(1);
+  const OnnxExtents* from = at.shape(0);
+  const OnnxExtents* weights = at.shape(1);
   if (from == nullptr || weights == nullptr || from->size() != 3 || weights->size() != 2) return {};
   const std::vector<std::int64_t> sizes = at.node.numbers("qkv_hidden_sizes");
-  const Extent hidden = sizes.size() == 3 ? Extent(sizes[2]) : floor_div((*weights)[1], 3);
-  Types out = {at.with(Extents{(*from)[0], (*from)[1], hidden})};
-  const Extents* past = at.shape(4);
+  const OnnxExtent hidden = sizes.size() == 3 ? OnnxExtent(sizes[2]) : floor_div((*weights)[1], 3);
+  Types out = {at.with(OnnxExtents{(*from)[0], (*from)[1], hidden})};
+  const OnnxExtents* past = at.shape(4);
   if (past == nullptr || past->size() != 5) return out;
-  Extents present = *past;
+  OnnxExtents present = *past;
   if (at.node.number("past_present_share_buffer", 0) == 0) present[3] = present[3] + (*from)[1];
   out.push_back(at.with(present));
   return out;
@@ -40,9 +40,9 @@ Types attention(const TypeContext& at) {
 
 /// Queries alone, or packed with keys and values: heads that share keys.
 Types grouped_attention(const TypeContext& at) {
-  const Extents* query = at.shape(0);
+  const OnnxExtents* query = at.shape(0);
   if (query == nullptr || query->size() != 3) return {};
-  Extents out = *query;
+  OnnxExtents out = *query;
   if (at.node.input(1) == kNoIndex) {
     const std::int64_t heads = at.node.number("num_heads", 0);
     const std::int64_t all = heads + 2 * (at.node.number("kv_num_heads", 0) & 0xFFFFFF);
@@ -54,12 +54,12 @@ Types grouped_attention(const TypeContext& at) {
 
 /// Token numbers [batch, sequence] and a table [tokens, hidden].
 Types embedding(const TypeContext& at) {
-  const Extents* ids = at.shape(0);
-  const Extents* table = at.shape(2);
+  const OnnxExtents* ids = at.shape(0);
+  const OnnxExtents* table = at.shape(2);
   if (ids == nullptr || table == nullptr || ids->size() != 2 || table->size() != 2) return {};
-  OnnxType out = at.with(Extents{(*ids)[0], (*ids)[1], (*table)[1]});
+  OnnxType out = at.with(OnnxExtents{(*ids)[0], (*ids)[1], (*table)[1]});
   out.element = at.type(2).element;
-  const OnnxType mask = at.with(Extents{(*ids)[0]});
+  const OnnxType mask = at.with(OnnxExtents{(*ids)[0]});
   return {out, mask, out};
 }
 

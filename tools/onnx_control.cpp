@@ -14,7 +14,7 @@ constexpr std::size_t kMostOnnxNesting = 16;  ///< Conditions within conditions.
 std::optional<std::vector<std::int64_t>> element_strides(const OnnxTensor& tensor) {
   std::vector<std::int64_t> out;
   if (!tensor.strides.empty()) {
-    for (const Extent& stride : tensor.strides) out.push_back(*stride.number());
+    for (const OnnxExtent& stride : tensor.strides) out.push_back(*stride.number());
     return out;
   }
   out.assign(tensor.type.rank(), 1);
@@ -25,7 +25,7 @@ std::optional<std::vector<std::int64_t>> element_strides(const OnnxTensor& tenso
   return out;
 }
 
-bool is_row_major(const std::vector<std::int64_t>& strides, const Extents& shape) {
+bool is_row_major(const std::vector<std::int64_t>& strides, const OnnxExtents& shape) {
   std::int64_t wanted = 1;
   for (std::size_t k = shape.size(); k-- > 0;) {
     if (!shape[k].is(1) && strides[k] != wanted) return false;
@@ -266,7 +266,7 @@ std::size_t OnnxUnfolding::slice(std::size_t of, std::size_t axis, std::int64_t 
   const std::size_t out = add_tensor(id, type);
   OnnxTensor& part = program_.tensors[out];
   part.base = of;
-  part.offset = Extent(index) * (*strides)[axis] * (bits / 8);
+  part.offset = OnnxExtent(index) * (*strides)[axis] * (bits / 8);
   std::vector<std::int64_t> left = *strides;
   left.erase(left.begin() + static_cast<std::ptrdiff_t>(axis));
   if (!is_row_major(left, *type.shape)) part.strides.assign(left.begin(), left.end());

@@ -20,76 +20,76 @@ bool mul_overflows(std::int64_t a, std::int64_t b, std::int64_t* out) {
   return __builtin_mul_overflow(a, b, out);
 }
 
-Extent combined(const Extent& a, const Extent& b, CheckedArithmetic apply, char sign) {
+OnnxExtent combined(const OnnxExtent& a, const OnnxExtent& b, CheckedArithmetic apply, char sign) {
   if (!a.is_known() || !b.is_known()) return {};
   if (a.number() && b.number()) {
     std::int64_t out = 0;
-    return apply(*a.number(), *b.number(), &out) ? Extent() : Extent(out);
+    return apply(*a.number(), *b.number(), &out) ? OnnxExtent() : OnnxExtent(out);
   }
-  return Extent::symbol("(" + a.text() + sign + b.text() + ")");
+  return OnnxExtent::symbol("(" + a.text() + sign + b.text() + ")");
 }
 
-Extent called(const char* function, const Extent& a, const Extent& b) {
+OnnxExtent called(const char* function, const OnnxExtent& a, const OnnxExtent& b) {
   if (!a.is_known() || !b.is_known()) return {};
-  return Extent::symbol(std::string(function) + "(" + a.text() + "," + b.text() + ")");
+  return OnnxExtent::symbol(std::string(function) + "(" + a.text() + "," + b.text() + ")");
 }
 
 }  // namespace
 
-Extent Extent::symbol(std::string text) {
-  Extent out;
+OnnxExtent OnnxExtent::symbol(std::string text) {
+  OnnxExtent out;
   if (text.size() <= kMostExtentText) out.text_ = std::move(text);
   return out;
 }
 
-Extent operator+(const Extent& a, const Extent& b) {
+OnnxExtent operator+(const OnnxExtent& a, const OnnxExtent& b) {
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   return combined(a, b, add_overflows, '+');
 }
 
-Extent operator-(const Extent& a, const Extent& b) {
+OnnxExtent operator-(const OnnxExtent& a, const OnnxExtent& b) {
   if (b.is(0)) return a;
   if (a == b) return 0;
   return combined(a, b, sub_overflows, '-');
 }
 
-Extent operator*(const Extent& a, const Extent& b) {
+OnnxExtent operator*(const OnnxExtent& a, const OnnxExtent& b) {
   if (a.is(1)) return b;
   if (b.is(1)) return a;
   if (a.is(0) || b.is(0)) return 0;
   return combined(a, b, mul_overflows, '*');
 }
 
-Extent floor_div(const Extent& a, const Extent& b) {
-  if (!b.number() || *b.number() <= 0) return a == b && !b.number() ? Extent(1) : Extent();
+OnnxExtent floor_div(const OnnxExtent& a, const OnnxExtent& b) {
+  if (!b.number() || *b.number() <= 0) return a == b && !b.number() ? OnnxExtent(1) : OnnxExtent();
   if (b.is(1) || !a.is_known()) return a;
-  if (!a.number()) return Extent::symbol("(" + a.text() + "/" + b.text() + ")");
+  if (!a.number()) return OnnxExtent::symbol("(" + a.text() + "/" + b.text() + ")");
   const std::int64_t quotient = *a.number() / *b.number();
   return quotient - (*a.number() % *b.number() < 0 ? 1 : 0);
 }
 
-Extent larger(const Extent& a, const Extent& b) {
+OnnxExtent larger(const OnnxExtent& a, const OnnxExtent& b) {
   if (a.number() && b.number()) return std::max(*a.number(), *b.number());
   return a == b ? a : called("max", a, b);
 }
 
-Extent smaller(const Extent& a, const Extent& b) {
+OnnxExtent lesser(const OnnxExtent& a, const OnnxExtent& b) {
   if (a.number() && b.number()) return std::min(*a.number(), *b.number());
   return a == b ? a : called("min", a, b);
 }
 
-Extent product(const Extents& extents) {
-  Extent out = 1;
-  for (const Extent& extent : extents) out = out * extent;
+OnnxExtent product(const OnnxExtents& extents) {
+  OnnxExtent out = 1;
+  for (const OnnxExtent& extent : extents) out = out * extent;
   return out;
 }
 
-Extent quotient(const Extents& all, const Extents& parts) {
+OnnxExtent quotient(const OnnxExtents& all, const OnnxExtents& parts) {
   std::int64_t above = 1;
   std::int64_t below = 1;
-  Extents left;  // Symbols of `all`.
-  for (const Extent& extent : all) {
+  OnnxExtents left;  // Symbols of `all`.
+  for (const OnnxExtent& extent : all) {
     if (!extent.is_known()) return {};
     if (!extent.number()) {
       left.push_back(extent);
@@ -97,7 +97,7 @@ Extent quotient(const Extents& all, const Extents& parts) {
       return {};
     }
   }
-  for (const Extent& extent : parts) {
+  for (const OnnxExtent& extent : parts) {
     if (!extent.is_known()) return {};
     if (extent.number()) {
       if (mul_overflows(below, *extent.number(), &below)) return {};
@@ -108,9 +108,9 @@ Extent quotient(const Extents& all, const Extents& parts) {
     left.erase(found);
   }
   if (below == 0) return {};
-  if (above % below == 0) return Extent(above / below) * product(left);
+  if (above % below == 0) return OnnxExtent(above / below) * product(left);
   if (left.empty()) return {};
-  return floor_div(Extent(above) * product(left), below);
+  return floor_div(OnnxExtent(above) * product(left), below);
 }
 
 }  // namespace memverify

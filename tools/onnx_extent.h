@@ -12,38 +12,38 @@ namespace memverify {
 
 /// A number, an expression over symbols in the grammar of plan/expr.h, or not known.
 /// What does not fit in 64 bits, or would take a text of more than 200 characters, is not known.
-class Extent {
+class OnnxExtent {
  public:
-  Extent() = default;
-  Extent(std::int64_t number) : number_(number), text_(std::to_string(number)) {}
+  OnnxExtent() = default;
+  OnnxExtent(std::int64_t number) : number_(number), text_(std::to_string(number)) {}
   /// A symbol, or an expression that binds as one.
-  static Extent symbol(std::string text);
+  static OnnxExtent symbol(std::string text);
 
   bool is_known() const { return !text_.empty(); }
   std::optional<std::int64_t> number() const { return number_; }
   bool is(std::int64_t number) const { return number_ == number; }
   const std::string& text() const { return text_; }  ///< "" iff it is not known.
-  bool operator==(const Extent& other) const { return is_known() && text_ == other.text_; }
+  bool operator==(const OnnxExtent& other) const { return is_known() && text_ == other.text_; }
 
  private:
   std::optional<std::int64_t> number_;
   std::string text_;
 };
 
-using Extents = std::vector<Extent>;
+using OnnxExtents = std::vector<OnnxExtent>;
 
-Extent operator+(const Extent& a, const Extent& b);
-Extent operator-(const Extent& a, const Extent& b);
-Extent operator*(const Extent& a, const Extent& b);
+OnnxExtent operator+(const OnnxExtent& a, const OnnxExtent& b);
+OnnxExtent operator-(const OnnxExtent& a, const OnnxExtent& b);
+OnnxExtent operator*(const OnnxExtent& a, const OnnxExtent& b);
 /// Rounded down. Not known if b is 0 or may be.
-Extent floor_div(const Extent& a, const Extent& b);
-Extent larger(const Extent& a, const Extent& b);
-Extent smaller(const Extent& a, const Extent& b);
+OnnxExtent floor_div(const OnnxExtent& a, const OnnxExtent& b);
+OnnxExtent larger(const OnnxExtent& a, const OnnxExtent& b);
+OnnxExtent lesser(const OnnxExtent& a, const OnnxExtent& b);
 
 /// 1 for none.
-Extent product(const Extents& extents);
+OnnxExtent product(const OnnxExtents& extents);
 /// product(all) / product(parts), without what stands in both; not known if that leaves a
 /// remainder.
-Extent quotient(const Extents& all, const Extents& parts);
+OnnxExtent quotient(const OnnxExtents& all, const OnnxExtents& parts);
 
 }  // namespace memverify

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostOnnxName = 200;  ///< Bytes of a name; the rest is left out.
 
 /// Other bytes than ASCII end up as '?' in texts.
-std::string clean(const std::string& name) {
+std::string clean_name(const std::string& name) {
   std::string out = name.substr(0, kMostOnnxName);
   std::ranges::replace_if(
       out, [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -29,7 +29,7 @@ std::string clean(const std::string& name) {
 bool is_own_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
 template <typename T>
-void append_words(const std::string& raw, Extents& out) {
+void append_words(const std::string& raw, OnnxExtents& out) {
   for (std::size_t at = 0; at + sizeof(T) <= raw.size(); at += sizeof(T)) {
     T word{};
     std::memcpy(&word, raw.data() + at, sizeof(T));
@@ -38,9 +38,9 @@ void append_words(const std::string& raw, Extents& out) {
 }
 
 /// The elements of a small tensor of integers or Booleans.
-std::optional<Extents> data_of(const onnx::TensorProto& tensor, std::size_t elements) {
+std::optional<OnnxExtents> data_of(const onnx::TensorProto& tensor, std::size_t elements) {
   if (elements > kMostOnnxData) return std::nullopt;
-  Extents out;
+  OnnxExtents out;
   const auto type = tensor.data_type();
   if (tensor.has_raw_data()) {
     if (type == onnx::TensorProto::INT64) append_words<std::int64_t>(tensor.raw_data(), out);
@@ -88,7 +88,7 @@ class OnnxReader {
     for (const auto& function : proto.functions()) {
       functions_.insert(function.domain() + ":" + function.name());
     }
-    model_.name = clean(proto.producer_name());
+    model_.name = clean_name(proto.producer_name());
     read_graph(*proto.mutable_graph(), "/graph");
     if (!functions_.empty()) {
       model_.notes.emplace_back(
@@ -112,7 +112,7 @@ class OnnxReader {
   std::size_t read_graph(Graph& proto, Path path, bool is_branch = false) {
     const std::size_t graph = model_.graphs.size();
     model_.graphs.emplace_back();
-    model_.graphs[graph].name = clean(proto.name());
+    model_.graphs[graph].name = clean_name(proto.name());
     const std::size_t mark = undo_.size();
     std::unordered_map<std::string, const onnx::TypeProto*> declared;
     for (const auto& info : proto.value_info()) declared.emplace(info.name(), &info.type());
@@ -126,7 +126,7 @@ class OnnxReader {
       const std::string& name = proto.output(i).name();
       const std::size_t value = find(name);
       if (value == kNoIndex) {
-        fail("import.unknown", "nothing makes the output " + quoted(clean(name)),
+        fail("import.unknown", "nothing makes the output " + quoted(clean_name(name)),
              path + "/output/" + std::to_string(i));
       }
       if (value != kNoIndex) model_.values[value].used = true;
@@ -172,7 +172,7 @@ class OnnxReader {
     OnnxValue& input = model_.values[value];
     if (graph_of_[value] != 0 || !input.type.shape) return;
     for (std::size_t k = 0; k < input.type.shape->size(); ++k) {
-      Extent& extent = (*input.type.shape)[k];
+      OnnxExtent& extent = (*input.type.shape)[k];
       if (!extent.is_known()) extent = symbols_.named(input.name + "_" + std::to_string(k));
     }
   }
@@ -185,8 +185,8 @@ class OnnxReader {
     made.constant = true;
     made.stored = true;
     made.type = {
-        .kind = OnnxType::Kind::kTensor, .element = tensor.data_type(), .shape = Extents()};
-    Extent elements = 1;
+        .kind = OnnxType::Kind::kTensor, .element = tensor.data_type(), .shape = OnnxExtents()};
+    OnnxExtent elements = 1;
     for (const std::int64_t extent : tensor.dims()) {
       if (extent < 0) return fail("import.range", "an extent is negative", path);
       made.type.shape->emplace_back(extent);
@@ -199,7 +199,7 @@ class OnnxReader {
     if (count < 0) return fail("import.range", "more elements than 64 bits can count", path);
     const int bits = onnx_element_bits(tensor.data_type());
     if (tensor.has_raw_data() && bits > 0 && !tensor.has_segment() &&
-        Extent(static_cast<std::int64_t>(tensor.raw_data().size())) !=
+        OnnxExtent(static_cast<std::int64_t>(tensor.raw_data().size())) !=
             floor_div(elements * bits + 7, 8)) {
       return fail("import.contradiction",
                   "its data has " + std::to_string(tensor.raw_data().size()) + " bytes, " +
@@ -230,18 +230,18 @@ class OnnxReader {
     made.constant = true;
     made.stored = true;
     made.type.kind = OnnxType::Kind::kTensor;
-    made.type.shape = Extents();
+    made.type.shape = OnnxExtents();
     const auto list = [&](std::int32_t element, int size) {
       made.type.element = element;
       made.type.shape->emplace_back(size);
     };
     if (from.name() == "value_int") {
       made.type.element = onnx::TensorProto::INT64;
-      made.data = {Extent(from.i())};
+      made.data = {OnnxExtent(from.i())};
     } else if (from.name() == "value_ints") {
       list(onnx::TensorProto::INT64, from.ints_size());
       if (from.ints_size() <= static_cast<int>(kMostOnnxData)) {
-        made.data = Extents(from.ints().begin(), from.ints().end());
+        made.data = OnnxExtents(from.ints().begin(), from.ints().end());
       }
     } else if (from.name() == "value_float") {
       made.type.element = onnx::TensorProto::FLOAT;
@@ -250,9 +250,10 @@ class OnnxReader {
     } else if (from.name() == "value_string" || from.name() == "value_strings") {
       made.type.element = onnx::TensorProto::STRING;
     } else {
-      fail("import.unsupported",
-           "a Constant with the attribute " + quoted(clean(from.name())) + " has no known size",
-           path);
+      fail(
+          "import.unsupported",
+          "a Constant with the attribute " + quoted(clean_name(from.name())) + " has no known size",
+          path);
     }
   }
 
@@ -264,8 +265,9 @@ class OnnxReader {
     if (domain.empty() && proto.op_type() == "Constant") {
       return read_constant_node(proto, graph, path);
     }
-    OnnxNode node{
-        .name = clean(proto.name()), .op = clean(proto.op_type()), .domain = clean(domain)};
+    OnnxNode node{.name = clean_name(proto.name()),
+                  .op = clean_name(proto.op_type()),
+                  .domain = clean_name(domain)};
     if (functions_.contains(proto.domain() + ":" + proto.op_type())) node.domain = "function";
     const auto opset = opsets_.find(domain);
     node.opset = opset == opsets_.end() ? 0 : opset->second;
@@ -276,7 +278,7 @@ class OnnxReader {
       const std::size_t value = name.empty() ? kNoIndex : find(name);
       if (value == kNoIndex && !name.empty()) {
         return fail("import.unknown",
-                    "it reads " + quoted(clean(name)) +
+                    "it reads " + quoted(clean_name(name)) +
                         ", which no input, initialiser or earlier node makes",
                     path);
       }
@@ -304,7 +306,7 @@ class OnnxReader {
   }
 
   OnnxAttribute attribute_of(onnx::AttributeProto& from, Path path) {
-    OnnxAttribute out{.name = clean(from.name()), .number = from.i(), .real = from.f()};
+    OnnxAttribute out{.name = clean_name(from.name()), .number = from.i(), .real = from.f()};
     out.numbers.assign(from.ints().begin(), from.ints().end());
     if (from.s().size() <= kMostOnnxName) out.text = from.s();
     if (from.has_t() && from.t().dims_size() <= 1) {
@@ -339,13 +341,13 @@ class OnnxReader {
     const std::size_t value = model_.values.size();
     const std::size_t before = find(name);
     if (before != kNoIndex && is_of(before, graph)) {
-      fail("import.contradiction", quoted(clean(name)) + " is made twice", path);
+      fail("import.contradiction", quoted(clean_name(name)) + " is made twice", path);
       return kNoIndex;
     }
     undo_.emplace_back(name, before);
     scope_[name] = value;
     graph_of_.push_back(graph);
-    model_.values.push_back({.name = clean(name)});
+    model_.values.push_back({.name = clean_name(name)});
     model_.graphs[graph].values.push_back(value);
     return value;
   }

@@ -47,7 +47,7 @@ bool is_changed(const OnnxNode& node) {
          });
 }
 
-void set_extent(const Extent& from, onnx::TensorShapeProto::Dimension& to) {
+void set_extent(const OnnxExtent& from, onnx::TensorShapeProto::Dimension& to) {
   if (from.number()) {
     to.set_dim_value(*from.number());
   } else if (from.is_known()) {
@@ -61,7 +61,8 @@ onnx::TypeProto proto_of(const OnnxType& type) {
   tensor.set_elem_type(type.element);
   if (!type.shape) return out;
   tensor.mutable_shape();
-  for (const Extent& extent : *type.shape) set_extent(extent, *tensor.mutable_shape()->add_dim());
+  for (const OnnxExtent& extent : *type.shape)
+    set_extent(extent, *tensor.mutable_shape()->add_dim());
   return out;
 }
 
@@ -69,7 +70,7 @@ onnx::TypeProto proto_of(const OnnxType& type) {
 void add_data(const OnnxValue& value, onnx::TensorProto& tensor, onnx::TensorShapeProto& shape) {
   tensor.set_data_type(onnx::TensorProto::INT64);
   if (value.type.rank() == 1) tensor.add_dims(std::ssize(*value.data));
-  for (const Extent& extent : *value.data) {
+  for (const OnnxExtent& extent : *value.data) {
     if (extent.number()) tensor.add_int64_data(*extent.number());
     set_extent(extent, *shape.add_dim());
   }
@@ -142,9 +143,9 @@ OnnxType onnx_type_from(const onnx::TypeProto& from) {
   if (!from.tensor_type().has_shape() || !fits) return type;
   type.shape.emplace();
   for (const auto& extent : shape.dim()) {
-    Extent out;
+    OnnxExtent out;
     if (extent.has_dim_value() && extent.dim_value() >= 0) out = extent.dim_value();
-    if (extent.has_dim_param()) out = Extent::symbol(extent.dim_param());
+    if (extent.has_dim_param()) out = OnnxExtent::symbol(extent.dim_param());
     type.shape->push_back(out);
   }
   return type;

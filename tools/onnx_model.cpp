@@ -34,7 +34,7 @@ const OnnxElement* find_onnx_element(std::int32_t element) {
 
 bool OnnxType::is_complete() const {
   return kind == Kind::kTensor && onnx_element_bits(element) > 0 && shape &&
-         std::ranges::all_of(*shape, &Extent::is_known);
+         std::ranges::all_of(*shape, &OnnxExtent::is_known);
 }
 
 const OnnxAttribute* OnnxNode::attribute(std::string_view wanted) const {

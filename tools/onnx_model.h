@@ -19,8 +19,8 @@ inline constexpr std::size_t kMostOnnxExtents = 32;  ///< Of a tensor.
 struct OnnxType {
   enum class Kind : std::uint8_t { kUnknown, kTensor, kSparse, kSequence, kMap, kOptional };
   Kind kind = Kind::kUnknown;
-  std::int32_t element = 0;      ///< ONNX's number of the element type; 0: not known.
-  std::optional<Extents> shape;  ///< Absent: not even its rank is known.
+  std::int32_t element = 0;          ///< ONNX's number of the element type; 0: not known.
+  std::optional<OnnxExtents> shape;  ///< Absent: not even its rank is known.
 
   bool is_complete() const;
   std::size_t rank() const { return shape ? shape->size() : 0; }
@@ -30,11 +30,11 @@ struct OnnxType {
 struct OnnxValue {
   std::string name;
   OnnxType type;
-  bool used = false;             ///< A node reads it, or it is a result of its graph.
-  bool stored = false;           ///< An initialiser: its bytes are in the file, or beside it.
-  bool constant = false;         ///< Known before the program runs; never written.
-  std::optional<Extents> data;   ///< Integers or Booleans, where they are known; row-major.
-  std::size_t proto = kNoIndex;  ///< Its tensor in the file, for the library.
+  bool used = false;                ///< A node reads it, or it is a result of its graph.
+  bool stored = false;              ///< An initialiser: its bytes are in the file, or beside it.
+  bool constant = false;            ///< Known before the program runs; never written.
+  std::optional<OnnxExtents> data;  ///< Integers or Booleans, where they are known; row-major.
+  std::size_t proto = kNoIndex;     ///< Its tensor in the file, for the library.
 };
 
 struct OnnxAttribute {
@@ -43,7 +43,7 @@ struct OnnxAttribute {
   float real = 0;
   std::vector<std::int64_t> numbers;
   std::string text;
-  std::optional<Extents> data;  ///< Of a small tensor of integers.
+  std::optional<OnnxExtents> data;  ///< Of a small tensor of integers.
   std::size_t graph = kNoIndex;
 };
 
@@ -57,7 +57,7 @@ struct OnnxNode {
   std::vector<std::size_t> outputs;  ///< Likewise.
   std::vector<OnnxAttribute> attributes;
   std::size_t proto = kNoIndex;  ///< Of the library.
-  Extent trips = {};             ///< Of a Loop, where the user says so.
+  OnnxExtent trips = {};         ///< Of a Loop, where the user says so.
   bool folded = false;           ///< Its results are constants.
   std::string problem = {};      ///< What the library has against it.
 

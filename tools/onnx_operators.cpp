@@ -84,36 +84,37 @@ constexpr std::string_view kElementwiseContrib[] = {"BiasGelu", "FastGelu", "Gel
 constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
                                         "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 
-const Extents* known_data(const OnnxModel& model, std::size_t value) {
+const OnnxExtents* known_data(const OnnxModel& model, std::size_t value) {
   if (value == kNoIndex || !model.values[value].data) return nullptr;
   return &*model.values[value].data;
 }
 
 /// The numbers of an input if there is one, else of an attribute; nullopt: not known.
-std::optional<Extents> list_of(const OnnxModel& model, const OnnxNode& node, std::size_t input,
-                               std::string_view attribute) {
+std::optional<OnnxExtents> list_of(const OnnxModel& model, const OnnxNode& node, std::size_t input,
+                                   std::string_view attribute) {
   if (node.input(input) != kNoIndex) {
-    const Extents* data = known_data(model, node.input(input));
+    const OnnxExtents* data = known_data(model, node.input(input));
     return data == nullptr ? std::nullopt : std::optional(*data);
   }
   const std::vector<std::int64_t> numbers = node.numbers(attribute);
-  return Extents(numbers.begin(), numbers.end());
+  return OnnxExtents(numbers.begin(), numbers.end());
 }
 
-Extent from_front(const Extent& index, const Extent& extent) {
+OnnxExtent from_front(const OnnxExtent& index, const OnnxExtent& extent) {
   const std::optional<std::int64_t> number = index.number();
   if (!number) {  // A symbol is not negative; a difference may be.
-    return index.text().find('-') == std::string::npos ? smaller(index, extent) : Extent();
+    return index.text().find('-') == std::string::npos ? lesser(index, extent) : OnnxExtent();
   }
   if (*number < 0) return larger(extent + index, 0);
   if (*number == 0) return 0;
   constexpr std::int64_t kNoLimit = std::int64_t{1} << 30U;  // Such ends mean the last element.
-  return *number >= kNoLimit ? extent : smaller(index, extent);
+  return *number >= kNoLimit ? extent : lesser(index, extent);
 }
 
 /// With another step than 1; of numbers only.
-void set_stepped(OnnxSlice& slice, const Extent& extent, const Extent& start, const Extent& end) {
-  slice.start = Extent();
+void set_stepped(OnnxSlice& slice, const OnnxExtent& extent, const OnnxExtent& start,
+                 const OnnxExtent& end) {
+  slice.start = OnnxExtent();
   if (!extent.number() || !start.number() || !end.number() || slice.step == 0) return;
   const std::int64_t size = *extent.number();
   const bool back = slice.step < 0;
@@ -152,21 +153,22 @@ std::size_t onnx_axis(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
 }
 
-Extent onnx_slice_length(const Extent& extent, const Extent& start, const Extent& end) {
-  const Extent from = from_front(start, extent);
-  const Extent to = from_front(end, extent);
+OnnxExtent onnx_slice_length(const OnnxExtent& extent, const OnnxExtent& start,
+                             const OnnxExtent& end) {
+  const OnnxExtent from = from_front(start, extent);
+  const OnnxExtent to = from_front(end, extent);
   if (from.is(0)) return to;
-  const Extent length = to - from;
-  return length.is_known() ? larger(length, 0) : Extent();
+  const OnnxExtent length = to - from;
+  return length.is_known() ? larger(length, 0) : OnnxExtent();
 }
 
 std::optional<std::vector<OnnxSlice>> onnx_slices(const OnnxModel& model, const OnnxNode& node) {
   if (node.input(0) == kNoIndex || !model.values[node.input(0)].type.shape) return std::nullopt;
-  const Extents& shape = *model.values[node.input(0)].type.shape;
-  const std::optional<Extents> starts = list_of(model, node, 1, "starts");
-  const std::optional<Extents> ends = list_of(model, node, 2, "ends");
-  std::optional<Extents> axes = list_of(model, node, 3, "axes");
-  const std::optional<Extents> steps = list_of(model, node, 4, "steps");
+  const OnnxExtents& shape = *model.values[node.input(0)].type.shape;
+  const std::optional<OnnxExtents> starts = list_of(model, node, 1, "starts");
+  const std::optional<OnnxExtents> ends = list_of(model, node, 2, "ends");
+  std::optional<OnnxExtents> axes = list_of(model, node, 3, "axes");
+  const std::optional<OnnxExtents> steps = list_of(model, node, 4, "steps");
   if (!starts || !ends || !axes || !steps || starts->size() != ends->size()) return std::nullopt;
   if (axes->empty()) {
     for (std::size_t k = 0; k < starts->size(); ++k) {
@@ -190,17 +192,17 @@ std::optional<std::vector<OnnxSlice>> onnx_slices(const OnnxModel& model, const 
 
 std::optional<OnnxSplit> onnx_split(const OnnxModel& model, const OnnxNode& node) {
   if (node.input(0) == kNoIndex || !model.values[node.input(0)].type.shape) return std::nullopt;
-  const Extents& shape = *model.values[node.input(0)].type.shape;
+  const OnnxExtents& shape = *model.values[node.input(0)].type.shape;
   const std::size_t axis = onnx_axis(node.number("axis", 0), shape.size());
   if (axis == kNoIndex || node.outputs.empty()) return std::nullopt;
   OnnxSplit split{.axis = axis};
-  const std::optional<Extents> lengths = list_of(model, node, 1, "split");
+  const std::optional<OnnxExtents> lengths = list_of(model, node, 1, "split");
   if (!lengths) return std::nullopt;
   const auto parts = static_cast<std::int64_t>(node.outputs.size());
   split.lengths = *lengths;
   if (lengths->empty()) {
     // Equal parts, the last one smaller where it does not divide.
-    const Extent part = floor_div(shape[axis] + (parts - 1), parts);
+    const OnnxExtent part = floor_div(shape[axis] + (parts - 1), parts);
     for (std::int64_t k = 0; k + 1 < parts; ++k) split.lengths.push_back(part);
     split.lengths.push_back(shape[axis] - part * (parts - 1));
   }
@@ -209,20 +211,20 @@ std::optional<OnnxSplit> onnx_split(const OnnxModel& model, const OnnxNode& node
 }
 
 std::optional<bool> onnx_condition(const OnnxModel& model, std::size_t value) {
-  const Extents* data = known_data(model, value);
+  const OnnxExtents* data = known_data(model, value);
   if (data == nullptr || data->size() != 1 || !(*data)[0].number()) return std::nullopt;
   return !(*data)[0].is(0);
 }
 
-Extent onnx_trips(const OnnxModel& model, const OnnxNode& loop) {
+OnnxExtent onnx_trips(const OnnxModel& model, const OnnxNode& loop) {
   if (loop.trips.is_known()) return loop.trips;
   const std::size_t body = loop.graph("body");
-  const Extents* most = known_data(model, loop.input(0));
+  const OnnxExtents* most = known_data(model, loop.input(0));
   if (body == kNoIndex || most == nullptr || most->size() != 1) return {};
   const bool starts = loop.input(1) == kNoIndex || onnx_condition(model, loop.input(1)) == true;
   const std::vector<std::size_t>& outputs = model.graphs[body].outputs;
   const bool goes_on = !outputs.empty() && onnx_condition(model, outputs[0]) == true;
-  return starts && goes_on ? larger((*most)[0], 0) : Extent();
+  return starts && goes_on ? larger((*most)[0], 0) : OnnxExtent();
 }
 
 std::optional<OnnxScan> onnx_scan(const OnnxModel& model, const OnnxNode& node) {

@@ -31,9 +31,9 @@ bool has_graph(const OnnxNode& node) {
 
 }  // namespace
 
-Extent onnx_bytes(const OnnxType& type) {
+OnnxExtent onnx_bytes(const OnnxType& type) {
   const int bits = onnx_element_bits(type.element);
-  const Extent elements = product(*type.shape);
+  const OnnxExtent elements = product(*type.shape);
   return bits >= 8 ? elements * (bits / 8) : floor_div(elements * bits + 7, 8);
 }
 
@@ -132,10 +132,10 @@ bool OnnxUnfolding::has_place(std::size_t index, const std::string& path) {
     refused_.insert(index);
     return false;
   }
-  const Extent bytes = onnx_bytes(value.type);
+  const OnnxExtent bytes = onnx_bytes(value.type);
   if (bytes.is_known() && bytes.number().value_or(0) <= kMostOnnxBytes) return true;
   return std::ranges::all_of(*value.type.shape,
-                             [](const Extent& e) { return e.number().has_value(); })
+                             [](const OnnxExtent& e) { return e.number().has_value(); })
              ? refuse("import.range", name + " has more than 2^48 bytes")
              : refuse("import.unsupported", "the size of " + name + " is too long an expression");
 }
@@ -146,7 +146,7 @@ std::string OnnxUnfolding::unknown_size(const OnnxValue& value) const {
     return "the type of " + name + " is not known" + objection_;
   }
   if (!value.type.shape) return "the rank of " + name + " is not known" + objection_;
-  const auto open = std::ranges::find(*value.type.shape, false, &Extent::is_known);
+  const auto open = std::ranges::find(*value.type.shape, false, &OnnxExtent::is_known);
   const std::string axis = std::to_string(open - value.type.shape->begin());
   return "extent " + axis + " of " + name + " is not known" + objection_ + "; say it with --dim " +
          quoted(value.name + "." + axis + "=N");
@@ -284,17 +284,17 @@ bool OnnxUnfolding::unfold_concat(const OnnxScope& scope, const OnnxNode& node, 
   const bool is_possible =
       type.is_complete() && axis != kNoIndex && onnx_element_bits(type.element) >= 8 &&
       std::all_of(type.shape->begin(), type.shape->begin() + static_cast<std::ptrdiff_t>(axis),
-                  [](const Extent& extent) { return extent.is(1); });
+                  [](const OnnxExtent& extent) { return extent.is(1); });
   const std::vector<OnnxAccess> parts = accesses(node.inputs, scope, path);
   if (!is_possible || parts.size() != node.inputs.size() || !errors_.empty()) return false;
   const std::size_t whole = make_tensor(node.outputs[0], scope, path);
   if (whole == kNoIndex) return false;
-  Extent offset = 0;
+  OnnxExtent offset = 0;
   std::vector<OnnxAccess> copied;
   std::vector<OnnxAccess> aliased;
   for (const OnnxAccess& part : parts) {
     OnnxTensor& tensor = program_.tensors[part.tensor];
-    const Extent bytes = onnx_bytes(tensor.type);
+    const OnnxExtent bytes = onnx_bytes(tensor.type);
     if (may_move(part.tensor, scope)) {
       tensor.base = whole;
       tensor.offset = offset;

@@ -16,19 +16,19 @@ namespace memverify {
 
 struct OnnxTensor {
   std::string id;
-  OnnxType type;                   ///< Complete.
-  std::size_t base = kNoIndex;     ///< Of a view: what it is a view of.
-  Extent offset = 0;               ///< Of a view: bytes from the base's element 0.
-  std::size_t depth = 0;           ///< Views on the way to what an operator made, at most 64.
-  std::vector<Extent> strides;     ///< Of a view that is not contiguous; in elements.
-  std::size_t same_as = kNoIndex;  ///< Another tensor stands for this one.
+  OnnxType type;                    ///< Complete.
+  std::size_t base = kNoIndex;      ///< Of a view: what it is a view of.
+  OnnxExtent offset = 0;            ///< Of a view: bytes from the base's element 0.
+  std::size_t depth = 0;            ///< Views on the way to what an operator made, at most 64.
+  std::vector<OnnxExtent> strides;  ///< Of a view that is not contiguous; in elements.
+  std::size_t same_as = kNoIndex;   ///< Another tensor stands for this one.
   bool constant = false;
 };
 
 /// A tensor, or a part of it.
 struct OnnxAccess {
   std::size_t tensor = kNoIndex;
-  std::optional<std::pair<Extent, Extent>> part = {};  ///< Offset and size in bytes.
+  std::optional<std::pair<OnnxExtent, OnnxExtent>> part = {};  ///< Offset and size in bytes.
 };
 
 struct OnnxOp {
@@ -40,7 +40,7 @@ struct OnnxOp {
   std::vector<std::pair<std::size_t, std::size_t>> in_place;  ///< Read, written.
   std::vector<std::pair<std::string, bool>> when;
   std::size_t decided_by = kNoIndex;  ///< The op that reads the innermost condition.
-  Extent flops;                       ///< An estimate.
+  OnnxExtent flops;                   ///< An estimate.
 };
 
 struct OnnxProgram {
@@ -56,7 +56,7 @@ struct OnnxProgram {
 };
 
 /// Bytes of a tensor of this type, which must be complete.
-Extent onnx_bytes(const OnnxType& type);
+OnnxExtent onnx_bytes(const OnnxType& type);
 
 /// The program of a model whose types are inferred. Errors, each with the path of the node:
 /// "import.unsupported" (a type, a size or a loop that a plan cannot say, by name), "import.range",
@@ -67,9 +67,10 @@ Result<OnnxProgram> unfold_onnx(const OnnxModel& model, std::string_view file,
 
 /// What the node's results are of its first input: offsets in bytes, by output; nullopt if it
 /// computes something, or moves bytes.
-std::optional<std::vector<Extent>> onnx_view_offsets(const OnnxModel& model, const OnnxNode& node);
+std::optional<std::vector<OnnxExtent>> onnx_view_offsets(const OnnxModel& model,
+                                                         const OnnxNode& node);
 
 /// Floating-point operations of a node, about.
-Extent onnx_flops(const OnnxModel& model, const OnnxNode& node);
+OnnxExtent onnx_flops(const OnnxModel& model, const OnnxNode& node);
 
 }  // namespace memverify

@@ -13,7 +13,7 @@ constexpr std::int64_t kMostTicks = std::int64_t{1} << 32U;
 constexpr std::size_t kMostNeeds = 20'000'000;
 constexpr std::size_t kPrefetch = 2;  ///< Ops that a load may be ahead of its first use.
 
-using Number = std::function<std::int64_t(const Extent&)>;
+using Number = std::function<std::int64_t(const OnnxExtent&)>;
 
 using Needs = std::vector<std::vector<std::size_t>>;  ///< By op: others before it.
 

@@ -30,12 +30,12 @@ struct OnnxStep {
 /// A tick is the time to move 1 KiB, or for 16,384 floating-point operations; an op takes the
 /// longer of both, and at least one. `number` is what an extent counts for.
 std::int64_t onnx_ticks(const OnnxProgram& program, const OnnxOp& op,
-                        const std::function<std::int64_t(const Extent&)>& number);
+                        const std::function<std::int64_t(const OnnxExtent&)>& number);
 
 /// The program's ops in the order of their submission. With `dma` queues, an op that loads it is
 /// added to the program for each constant that an op reads: from another constant, with "@host" in
 /// its id.
 std::vector<OnnxStep> schedule_onnx(OnnxProgram& program, std::size_t queues, std::size_t dma,
-                                    const std::function<std::int64_t(const Extent&)>& number);
+                                    const std::function<std::int64_t(const OnnxExtent&)>& number);
 
 }  // namespace memverify

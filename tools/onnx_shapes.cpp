@@ -14,7 +14,7 @@ namespace memverify {
 namespace {
 
 /// Extents that the user gives, by value and axis.
-using GivenExtents = std::map<std::pair<std::size_t, std::size_t>, Extent>;
+using GivenExtents = std::map<std::pair<std::size_t, std::size_t>, OnnxExtent>;
 
 constexpr std::int32_t kInt64 = 7;
 constexpr std::int32_t kBoolean = 9;
@@ -40,7 +40,7 @@ OnnxType common(OnnxType a, const OnnxType& b) {
     return a;
   }
   for (std::size_t k = 0; k < a.rank(); ++k) {
-    if (!((*a.shape)[k] == (*b.shape)[k])) (*a.shape)[k] = Extent();
+    if (!((*a.shape)[k] == (*b.shape)[k])) (*a.shape)[k] = OnnxExtent();
   }
   return a;
 }
@@ -54,7 +54,7 @@ OnnxType wider(OnnxType a, const OnnxType& b) {
   return a;
 }
 
-OnnxType tensor_type(std::int32_t element, Extents shape) {
+OnnxType tensor_type(std::int32_t element, OnnxExtents shape) {
   return {.kind = OnnxType::Kind::kTensor, .element = element, .shape = std::move(shape)};
 }
 
@@ -89,8 +89,8 @@ class OnnxWalk {
     made->type = filled(inferred, made->type);
     if (!made->type.shape) return;
     for (std::size_t k = 0; k < made->type.rank(); ++k) {
-      Extent& extent = (*made->type.shape)[k];
-      if (extent.number().value_or(0) < 0) extent = Extent();
+      OnnxExtent& extent = (*made->type.shape)[k];
+      if (extent.number().value_or(0) < 0) extent = OnnxExtent();
       const auto found = given_.find({index, k});
       if (found != given_.end()) extent = found->second;
     }
@@ -165,7 +165,7 @@ class OnnxWalk {
     set_input(body, 1, tensor_type(kBoolean, {}));
     if (onnx_condition(model_, node.inputs[1]).value_or(node.inputs[1] == kNoIndex) &&
         model_.graphs[body].inputs.size() > 1) {
-      model_.values[model_.graphs[body].inputs[1]].data = Extents{1};
+      model_.values[model_.graphs[body].inputs[1]].data = OnnxExtents{1};
     }
     for (std::size_t k = 0; k < states; ++k) carry_in(node, body, k + 2, k + 2);
     walk(body);
@@ -193,7 +193,7 @@ class OnnxWalk {
   }
 
   /// Results of iterations, side by side along a new axis.
-  OnnxType stacked(std::size_t from, std::int64_t axis, const Extent& trips) {
+  OnnxType stacked(std::size_t from, std::int64_t axis, const OnnxExtent& trips) {
     OnnxType type = model_.values[from].type;
     if (!type.shape) return type;
     const std::size_t place = onnx_axis(axis, type.rank() + 1);
@@ -238,13 +238,13 @@ class OnnxWalk {
 
 // What the other process sends back: words, a value or a node a line.
 
-void put_extents(std::string& out, const std::optional<Extents>& extents) {
+void put_extents(std::string& out, const std::optional<OnnxExtents>& extents) {
   if (!extents) {
     out += " -";
     return;
   }
   out += " " + std::to_string(extents->size());
-  for (const Extent& extent : *extents) {
+  for (const OnnxExtent& extent : *extents) {
     out += extent.number() ? " =" + extent.text() : " ?" + extent.text();
   }
 }
@@ -306,14 +306,14 @@ class FactReader {
 
   std::string_view word() { return cut(' ', words_); }
 
-  std::optional<Extents> extents() {
+  std::optional<OnnxExtents> extents() {
     const std::string_view count = word();
     if (count == "-") return std::nullopt;
-    Extents out;
+    OnnxExtents out;
     for (std::int64_t k = number(count); k > 0; --k) {
       const std::string_view text = word();
-      out.push_back(text[0] == '=' ? Extent(number(text.substr(1)))
-                                   : Extent::symbol(std::string(text.substr(1))));
+      out.push_back(text[0] == '=' ? OnnxExtent(number(text.substr(1)))
+                                   : OnnxExtent::symbol(std::string(text.substr(1))));
     }
     return out;
   }
@@ -342,7 +342,7 @@ GivenExtents given_extents(const OnnxModel& model, std::span<const DimOption> di
     std::size_t axis = 0;
     const char* end = option.name.data() + option.name.size();
     if (std::from_chars(option.name.data() + dot + 1, end, axis).ptr != end) continue;
-    Extent extent;
+    OnnxExtent extent;
     for (std::size_t k = 0; k < model.values.size(); ++k) {
       if (model.values[k].name != option.name.substr(0, dot)) continue;
       if (!extent.is_known()) extent = symbols.given(option.name);

@@ -26,22 +26,22 @@ std::string symbol_name(const std::string& name) {
 
 }  // namespace
 
-Extent OnnxSymbols::named(const std::string& name) {
+OnnxExtent OnnxSymbols::named(const std::string& name) {
   if (const auto found = extents_.find(name); found != extents_.end()) return found->second;
-  Extent out = given(name);
+  OnnxExtent out = given(name);
   if (!out.is_known()) out = formula(name);
   extents_[name] = out;
   return out;
 }
 
-Extent OnnxSymbols::given(const std::string& name) {
+OnnxExtent OnnxSymbols::given(const std::string& name) {
   const auto option = std::ranges::find(options_, name, &DimOption::name);
   if (option == options_.end()) return {};
   used_.insert(name);
-  return option->min == option->max ? Extent(option->min) : new_symbol(name, &*option);
+  return option->min == option->max ? OnnxExtent(option->min) : new_symbol(name, &*option);
 }
 
-Extent OnnxSymbols::formula(const std::string& name) {
+OnnxExtent OnnxSymbols::formula(const std::string& name) {
   std::vector<std::string> names;
   const auto symbol = [&](std::string_view one) -> std::optional<SymbolId> {
     auto found = std::ranges::find(names, one);
@@ -57,18 +57,18 @@ Extent OnnxSymbols::formula(const std::string& name) {
   return substituted(pool, expr, name, names);
 }
 
-Extent OnnxSymbols::substituted(const ExprPool& pool, Expr expr, const std::string& text,
-                                const std::vector<std::string>& names) {
+OnnxExtent OnnxSymbols::substituted(const ExprPool& pool, Expr expr, const std::string& text,
+                                    const std::vector<std::string>& names) {
   Valuation valuation;
   bool has_symbol = false;
   for (const std::string& name : names) {
-    const Extent inner = named(name);
+    const OnnxExtent inner = named(name);
     has_symbol = has_symbol || !inner.number();
     valuation.symbols.push_back(inner.number().value_or(0));
   }
   if (!has_symbol) {
     const std::optional<std::int64_t> value = pool.eval(expr, valuation);
-    return value && *value >= 0 ? Extent(*value) : Extent();
+    return value && *value >= 0 ? OnnxExtent(*value) : OnnxExtent();
   }
   std::string out = "(";
   for (std::size_t at = 0; at < text.size();) {
@@ -79,10 +79,10 @@ Extent OnnxSymbols::substituted(const ExprPool& pool, Expr expr, const std::stri
     if (word[0] > ' ') out += is_name ? named(word).text() : word;
     at = end;
   }
-  return Extent::symbol(out + ")");
+  return OnnxExtent::symbol(out + ")");
 }
 
-Extent OnnxSymbols::new_symbol(const std::string& name, const DimOption* bounds) {
+OnnxExtent OnnxSymbols::new_symbol(const std::string& name, const DimOption* bounds) {
   const std::string wanted = symbol_name(name);
   std::string id = wanted;
   for (std::size_t k = taken_.size(); !taken_.insert(id).second; ++k) {
@@ -90,7 +90,7 @@ Extent OnnxSymbols::new_symbol(const std::string& name, const DimOption* bounds)
   }
   symbols_.push_back({.id = id, .bounds = bounds});
   names_.push_back(name);
-  return Extent::symbol(id);
+  return OnnxExtent::symbol(id);
 }
 
 std::string OnnxSymbols::unused() const {

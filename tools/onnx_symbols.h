@@ -20,9 +20,9 @@ class OnnxSymbols {
 
   /// The number, symbol or expression that "batch" or "past + 1" stands for. What is not written as
   /// arithmetic is a symbol, under a name like it that an expression can use.
-  Extent named(const std::string& name);
+  OnnxExtent named(const std::string& name);
   /// What `--dim NAME=…` says; not known if there is no such option.
-  Extent given(const std::string& name);
+  OnnxExtent given(const std::string& name);
   /// What to say of options for names that were never asked for; "" if there are none.
   std::string unused() const;
 
@@ -33,13 +33,13 @@ class OnnxSymbols {
   const std::vector<Symbol>& symbols() const { return symbols_; }
 
  private:
-  Extent formula(const std::string& name);
-  Extent substituted(const ExprPool& pool, Expr expr, const std::string& text,
-                     const std::vector<std::string>& names);
-  Extent new_symbol(const std::string& name, const DimOption* bounds);
+  OnnxExtent formula(const std::string& name);
+  OnnxExtent substituted(const ExprPool& pool, Expr expr, const std::string& text,
+                         const std::vector<std::string>& names);
+  OnnxExtent new_symbol(const std::string& name, const DimOption* bounds);
 
   std::span<const DimOption> options_;
-  std::unordered_map<std::string, Extent> extents_;  ///< By name.
+  std::unordered_map<std::string, OnnxExtent> extents_;  ///< By name.
   std::vector<Symbol> symbols_;
   std::vector<std::string> names_;  ///< By symbol, as the model writes it.
   std::unordered_set<std::string> taken_;

@@ -22,15 +22,15 @@ struct TypeContext {
     const std::size_t value = node.input(input);
     return value == kNoIndex ? kNothing : model.values[value].type;
   }
-  const Extents* shape(std::size_t input) const {
+  const OnnxExtents* shape(std::size_t input) const {
     return type(input).shape ? &*type(input).shape : nullptr;
   }
-  const Extents* data(std::size_t input) const {
+  const OnnxExtents* data(std::size_t input) const {
     const std::size_t value = node.input(input);
     if (value == kNoIndex || !model.values[value].data) return nullptr;
     return &*model.values[value].data;
   }
-  OnnxType with(std::optional<Extents> extents) const {
+  OnnxType with(std::optional<OnnxExtents> extents) const {
     return {
         .kind = OnnxType::Kind::kTensor, .element = type(0).element, .shape = std::move(extents)};
   }

@@ -18,20 +18,20 @@ Types same_as_each(const TypeContext& at) {
   return out;
 }
 
-Extent broadcast(const Extent& a, const Extent& b) {
+OnnxExtent broadcast(const OnnxExtent& a, const OnnxExtent& b) {
   if (a.is(1)) return b;
   if (b.is(1) || a == b) return a;
-  if (a.number()) return *a.number() > 1 ? a : Extent();
-  if (b.number()) return *b.number() > 1 ? b : Extent();
+  if (a.number()) return *a.number() > 1 ? a : OnnxExtent();
+  if (b.number()) return *b.number() > 1 ? b : OnnxExtent();
   return larger(a, b);
 }
 
-std::optional<Extents> broadcast(const Extents* a, const Extents* b) {
+std::optional<OnnxExtents> broadcast(const OnnxExtents* a, const OnnxExtents* b) {
   if (a == nullptr || b == nullptr) return std::nullopt;
   const std::size_t rank = std::max(a->size(), b->size());
-  Extents out(rank);
+  OnnxExtents out(rank);
   for (std::size_t k = 1; k <= rank; ++k) {
-    const Extent one = 1;
+    const OnnxExtent one = 1;
     out[rank - k] = broadcast(k <= a->size() ? (*a)[a->size() - k] : one,
                               k <= b->size() ? (*b)[b->size() - k] : one);
   }
@@ -39,7 +39,7 @@ std::optional<Extents> broadcast(const Extents* a, const Extents* b) {
 }
 
 Types broadcast_all(const TypeContext& at) {
-  std::optional<Extents> out;
+  std::optional<OnnxExtents> out;
   if (at.shape(0) != nullptr) out = *at.shape(0);
   for (std::size_t k = 1; k < at.node.inputs.size() && out; ++k)
     out = broadcast(&*out, at.shape(k));
@@ -83,15 +83,15 @@ Types dequantize(const TypeContext& at) {
 }
 
 Types reshape(const TypeContext& at) {
-  const Extents* wanted = at.data(1);
-  const Extents* from = at.shape(0);
+  const OnnxExtents* wanted = at.data(1);
+  const OnnxExtents* from = at.shape(0);
   if (wanted == nullptr || wanted->size() > kMostOnnxExtents) return {at.with(std::nullopt)};
-  Extents out;
+  OnnxExtents out;
   std::size_t open = kNoIndex;
   for (std::size_t k = 0; k < wanted->size(); ++k) {
-    Extent extent = (*wanted)[k];
+    OnnxExtent extent = (*wanted)[k];
     if (extent.is(0) && at.node.number("allowzero", 0) == 0) {
-      extent = from != nullptr && k < from->size() ? (*from)[k] : Extent();
+      extent = from != nullptr && k < from->size() ? (*from)[k] : OnnxExtent();
     }
     if (extent.is(-1)) {
       open = k;
@@ -99,45 +99,45 @@ Types reshape(const TypeContext& at) {
     }
     out.push_back(extent);
   }
-  if (open != kNoIndex) out[open] = from == nullptr ? Extent() : quotient(*from, out);
+  if (open != kNoIndex) out[open] = from == nullptr ? OnnxExtent() : quotient(*from, out);
   return {at.with(out)};
 }
 
 Types flatten(const TypeContext& at) {
-  const Extents* from = at.shape(0);
+  const OnnxExtents* from = at.shape(0);
   if (from == nullptr) return {at.with(std::nullopt)};
   const std::int64_t given = at.node.number("axis", 1);
   const auto rank = static_cast<std::int64_t>(from->size());
   const std::int64_t axis = std::clamp<std::int64_t>(given < 0 ? given + rank : given, 0, rank);
-  return {at.with(Extents{product(Extents(from->begin(), from->begin() + axis)),
-                          product(Extents(from->begin() + axis, from->end()))})};
+  return {at.with(OnnxExtents{product(OnnxExtents(from->begin(), from->begin() + axis)),
+                              product(OnnxExtents(from->begin() + axis, from->end()))})};
 }
 
 Types expand(const TypeContext& at) { return {at.with(broadcast(at.shape(0), at.data(1)))}; }
 
 Types constant_of_shape(const TypeContext& at) {
-  const Extents* data = at.data(0);
+  const OnnxExtents* data = at.data(0);
   OnnxType out = at.with(data == nullptr ? std::nullopt : std::optional(*data));
   out.element = 0;  // The library knows it.
   return {out};
 }
 
 Types tile(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* times = at.data(1);
+  const OnnxExtents* from = at.shape(0);
+  const OnnxExtents* times = at.data(1);
   if (from == nullptr || times == nullptr || from->size() != times->size()) return {};
-  Extents out;
+  OnnxExtents out;
   for (std::size_t k = 0; k < from->size(); ++k) out.push_back((*from)[k] * (*times)[k]);
   return {at.with(out)};
 }
 
 Types concat(const TypeContext& at) {
   if (at.shape(0) == nullptr) return {};
-  Extents out = *at.shape(0);
+  OnnxExtents out = *at.shape(0);
   const std::size_t axis = onnx_axis(at.node.number("axis", 1), out.size());
   if (axis == kNoIndex) return {};
   for (std::size_t k = 1; k < at.node.inputs.size(); ++k) {
-    const Extents* part = at.shape(k);
+    const OnnxExtents* part = at.shape(k);
     if (part == nullptr || part->size() != out.size()) return {};
     for (std::size_t a = 0; a < out.size(); ++a) {
       if (a == axis) out[a] = out[a] + (*part)[a];
@@ -150,8 +150,8 @@ Types concat(const TypeContext& at) {
 Types slice(const TypeContext& at) {
   const auto slices = onnx_slices(at.model, at.node);
   if (at.shape(0) == nullptr) return {};
-  Extents out = *at.shape(0);
-  if (!slices) return {at.with(Extents(out.size()))};
+  OnnxExtents out = *at.shape(0);
+  if (!slices) return {at.with(OnnxExtents(out.size()))};
   for (const OnnxSlice& one : *slices) out[one.axis] = one.length;
   return {at.with(out)};
 }
@@ -160,8 +160,8 @@ Types split(const TypeContext& at) {
   const auto parts = onnx_split(at.model, at.node);
   if (!parts) return {};
   Types out;
-  for (const Extent& length : parts->lengths) {
-    Extents extents = *at.shape(0);
+  for (const OnnxExtent& length : parts->lengths) {
+    OnnxExtents extents = *at.shape(0);
     extents[parts->axis] = length;
     out.push_back(at.with(extents));
   }
@@ -169,22 +169,22 @@ Types split(const TypeContext& at) {
 }
 
 Types gather(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* indices = at.shape(1);
+  const OnnxExtents* from = at.shape(0);
+  const OnnxExtents* indices = at.shape(1);
   if (from == nullptr || indices == nullptr) return {};
   const std::size_t axis = onnx_axis(at.node.number("axis", 0), from->size());
   if (axis == kNoIndex) return {};
-  Extents out(from->begin(), from->begin() + static_cast<std::ptrdiff_t>(axis));
+  OnnxExtents out(from->begin(), from->begin() + static_cast<std::ptrdiff_t>(axis));
   out.insert(out.end(), indices->begin(), indices->end());
   out.insert(out.end(), from->begin() + static_cast<std::ptrdiff_t>(axis) + 1, from->end());
   return {at.with(out)};
 }
 
 Types reduce(const TypeContext& at) {
-  const Extents* from = at.shape(0);
+  const OnnxExtents* from = at.shape(0);
   const bool has_input = at.node.input(1) != kNoIndex;
   if (from == nullptr || (has_input && at.data(1) == nullptr)) return {};
-  Extents axes;
+  OnnxExtents axes;
   if (has_input) {
     axes = *at.data(1);
   } else {
@@ -193,12 +193,12 @@ Types reduce(const TypeContext& at) {
   }
   if (axes.empty() && at.node.number("noop_with_empty_axes", 0) != 0) return {at.type(0)};
   std::vector<bool> gone(from->size(), axes.empty());
-  for (const Extent& axis : axes) {
+  for (const OnnxExtent& axis : axes) {
     const std::size_t index = onnx_axis(axis.number().value_or(99), from->size());
     if (index == kNoIndex) return {};
     gone[index] = true;
   }
-  Extents out;
+  OnnxExtents out;
   const bool keeps = at.node.number("keepdims", 1) != 0;
   for (std::size_t k = 0; k < from->size(); ++k) {
     if (!gone[k]) out.push_back((*from)[k]);
@@ -208,13 +208,13 @@ Types reduce(const TypeContext& at) {
 }
 
 Types pad(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* pads = at.data(1);
+  const OnnxExtents* from = at.shape(0);
+  const OnnxExtents* pads = at.data(1);
   const bool has_axes = at.node.input(3) != kNoIndex;
   if (from == nullptr || pads == nullptr || (has_axes && at.data(3) == nullptr)) return {};
   const std::size_t count = has_axes ? at.data(3)->size() : from->size();
   if (pads->size() != 2 * count) return {};
-  Extents out = *from;
+  OnnxExtents out = *from;
   for (std::size_t k = 0; k < count; ++k) {
     const std::int64_t given =
         has_axes ? (*at.data(3))[k].number().value_or(99) : static_cast<std::int64_t>(k);
@@ -226,20 +226,22 @@ Types pad(const TypeContext& at) {
 }
 
 Types resize(const TypeContext& at) {
-  const Extents* sizes = at.data(at.node.inputs.size() == 4 ? 3 : 9);
+  const OnnxExtents* sizes = at.data(at.node.inputs.size() == 4 ? 3 : 9);
   if (sizes == nullptr || at.shape(0) == nullptr || sizes->size() != at.shape(0)->size()) return {};
   return {at.with(*sizes)};
 }
 
 /// With as many positions as a window of `reach` has at this stride.
-Extent window_positions(const Extent& extent, std::int64_t reach, std::int64_t pads,
-                        std::int64_t stride, bool up) {
-  return floor_div(extent + Extent(pads) - Extent(reach) + Extent(up ? stride - 1 : 0), stride) + 1;
+OnnxExtent window_positions(const OnnxExtent& extent, std::int64_t reach, std::int64_t pads,
+                            std::int64_t stride, bool up) {
+  return floor_div(extent + OnnxExtent(pads) - OnnxExtent(reach) + OnnxExtent(up ? stride - 1 : 0),
+                   stride) +
+         1;
 }
 
 /// The spatial extents of convolutions and pooling, from the third on.
-bool add_windows(const TypeContext& at, const Extents& kernel, Extents& out) {
-  const Extents& from = *at.shape(0);
+bool add_windows(const TypeContext& at, const OnnxExtents& kernel, OnnxExtents& out) {
+  const OnnxExtents& from = *at.shape(0);
   const std::size_t count = kernel.size();
   if (from.size() != count + 2) return false;
   const auto given = [&](std::string_view name, std::size_t k, std::int64_t absent) {
@@ -250,8 +252,8 @@ bool add_windows(const TypeContext& at, const Extents& kernel, Extents& out) {
   const bool same = automatic != nullptr && automatic->text.starts_with("SAME");
   for (std::size_t k = 0; k < count; ++k) {
     const std::int64_t stride = given("strides", k, 1);
-    const Extent reach = (kernel[k] - 1) * given("dilations", k, 1) + 1;
-    const Extent pads = Extent(given("pads", k, 0)) + given("pads", k + count, 0);
+    const OnnxExtent reach = (kernel[k] - 1) * given("dilations", k, 1) + 1;
+    const OnnxExtent pads = OnnxExtent(given("pads", k, 0)) + given("pads", k + count, 0);
     if (stride <= 0 || !reach.number() || !pads.number()) return false;
     out.push_back(same ? floor_div(from[k + 2] + (stride - 1), stride)
                        : window_positions(from[k + 2], *reach.number(), *pads.number(), stride,
@@ -261,32 +263,32 @@ bool add_windows(const TypeContext& at, const Extents& kernel, Extents& out) {
 }
 
 Types convolution(const TypeContext& at) {
-  const Extents* from = at.shape(0);
-  const Extents* weights = at.shape(1);
+  const OnnxExtents* from = at.shape(0);
+  const OnnxExtents* weights = at.shape(1);
   if (from == nullptr || weights == nullptr || from->size() < 2 || weights->size() < 2) return {};
-  Extents out = {(*from)[0], (*weights)[0]};
-  if (!add_windows(at, Extents(weights->begin() + 2, weights->end()), out)) return {};
+  OnnxExtents out = {(*from)[0], (*weights)[0]};
+  if (!add_windows(at, OnnxExtents(weights->begin() + 2, weights->end()), out)) return {};
   return {at.with(out)};
 }
 
 Types pooling(const TypeContext& at) {
-  const Extents* from = at.shape(0);
+  const OnnxExtents* from = at.shape(0);
   if (from == nullptr || from->size() < 2) return {};
   const std::vector<std::int64_t> kernel = at.node.numbers("kernel_shape");
-  Extents out = {(*from)[0], (*from)[1]};
-  if (!add_windows(at, Extents(kernel.begin(), kernel.end()), out)) return {};
+  OnnxExtents out = {(*from)[0], (*from)[1]};
+  if (!add_windows(at, OnnxExtents(kernel.begin(), kernel.end()), out)) return {};
   return {at.with(out)};
 }
 
 Types range(const TypeContext& at) {
-  const Extents* start = at.data(0);
-  const Extents* limit = at.data(1);
-  const Extents* delta = at.data(2);
-  for (const Extents* data : {start, limit, delta}) {
-    if (data == nullptr || data->size() != 1) return {at.with(Extents(1))};
+  const OnnxExtents* start = at.data(0);
+  const OnnxExtents* limit = at.data(1);
+  const OnnxExtents* delta = at.data(2);
+  for (const OnnxExtents* data : {start, limit, delta}) {
+    if (data == nullptr || data->size() != 1) return {at.with(OnnxExtents(1))};
   }
-  if (!(*delta)[0].is(1)) return {at.with(Extents(1))};
-  return {at.with(Extents{larger((*limit)[0] - (*start)[0], 0)})};
+  if (!(*delta)[0].is(1)) return {at.with(OnnxExtents(1))};
+  return {at.with(OnnxExtents{larger((*limit)[0] - (*start)[0], 0)})};
 }
 
 constexpr TypeRule kTypeRules[] = {
@@ -370,12 +372,12 @@ constexpr TypeRule kTypeRules[] = {
 Types same_as_first(const TypeContext& at) { return {at.type(0)}; }
 
 Types mat_mul(const TypeContext& at) {
-  const Extents* a = at.shape(0);
-  const Extents* b = at.shape(1);
+  const OnnxExtents* a = at.shape(0);
+  const OnnxExtents* b = at.shape(1);
   if (a == nullptr || b == nullptr || a->size() < 2 || b->size() < 2) return {};
-  const Extents outer_a(a->begin(), a->end() - 2);
-  const Extents outer_b(b->begin(), b->end() - 2);
-  std::optional<Extents> out = broadcast(&outer_a, &outer_b);
+  const OnnxExtents outer_a(a->begin(), a->end() - 2);
+  const OnnxExtents outer_b(b->begin(), b->end() - 2);
+  std::optional<OnnxExtents> out = broadcast(&outer_a, &outer_b);
   const bool flip_a = at.node.number("transA", 0) != 0;
   const bool flip_b = at.node.number("transB", 0) != 0;
   out->push_back(flip_a ? a->back() : a->end()[-2]);

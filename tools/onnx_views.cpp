@@ -9,14 +9,14 @@
 namespace memverify {
 namespace {
 
-using Offsets = std::optional<std::vector<Extent>>;
+using Offsets = std::optional<std::vector<OnnxExtent>>;
 
 constexpr std::string_view kSameBytes[] = {"Flatten", "Identity", "Reshape", "Squeeze",
                                            "Unsqueeze"};
 
 /// Extents of 1 may go anywhere; the others must stay in order.
 bool moves_nothing(const OnnxModel& model, const OnnxNode& node) {
-  const Extents& shape = *model.values[node.inputs[0]].type.shape;
+  const OnnxExtents& shape = *model.values[node.inputs[0]].type.shape;
   std::vector<std::int64_t> order = node.numbers("perm");
   if (order.empty()) {
     for (std::size_t k = shape.size(); k-- > 0;) order.push_back(static_cast<std::int64_t>(k));
@@ -39,19 +39,19 @@ bool is_dropout_of_inference(const OnnxModel& model, const OnnxNode& node) {
 }
 
 /// Slices along this axis are contiguous: all axes before it have one element.
-bool is_outermost(const Extents& shape, std::size_t axis) {
+bool is_outermost(const OnnxExtents& shape, std::size_t axis) {
   return std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis),
-                     [](const Extent& extent) { return extent.is(1); });
+                     [](const OnnxExtent& extent) { return extent.is(1); });
 }
 
 /// Bytes from one index of the axis to the next; not known if that is no whole number.
-Extent bytes_of_step(const OnnxType& type, std::size_t axis) {
+OnnxExtent bytes_of_step(const OnnxType& type, std::size_t axis) {
   const auto after = type.shape->begin() + static_cast<std::ptrdiff_t>(axis) + 1;
-  const Extent elements = product(Extents(after, type.shape->end()));
+  const OnnxExtent elements = product(OnnxExtents(after, type.shape->end()));
   const int bits = onnx_element_bits(type.element);
   if (bits >= 8) return elements * (bits / 8);
   const std::optional<std::int64_t> number = elements.number();
-  return number && *number * bits % 8 == 0 ? Extent(*number * bits / 8) : Extent();
+  return number && *number * bits % 8 == 0 ? OnnxExtent(*number * bits / 8) : OnnxExtent();
 }
 
 Offsets slice_offsets(const OnnxModel& model, const OnnxNode& node) {
@@ -65,9 +65,9 @@ Offsets slice_offsets(const OnnxModel& model, const OnnxNode& node) {
     if (cut != nullptr) return std::nullopt;
     cut = &slice;
   }
-  if (cut == nullptr) return std::vector<Extent>{0};
+  if (cut == nullptr) return std::vector<OnnxExtent>{0};
   if (!is_outermost(*type.shape, cut->axis)) return std::nullopt;
-  const Extent offset = cut->start * bytes_of_step(type, cut->axis);
+  const OnnxExtent offset = cut->start * bytes_of_step(type, cut->axis);
   return offset.is_known() ? Offsets({offset}) : std::nullopt;
 }
 
@@ -75,10 +75,10 @@ Offsets split_offsets(const OnnxModel& model, const OnnxNode& node) {
   const OnnxType& type = model.values[node.inputs[0]].type;
   const auto split = onnx_split(model, node);
   if (!split || !is_outermost(*type.shape, split->axis)) return std::nullopt;
-  const Extent step = bytes_of_step(type, split->axis);
-  std::vector<Extent> offsets;
-  Extent next = 0;
-  for (const Extent& length : split->lengths) {
+  const OnnxExtent step = bytes_of_step(type, split->axis);
+  std::vector<OnnxExtent> offsets;
+  OnnxExtent next = 0;
+  for (const OnnxExtent& length : split->lengths) {
     offsets.push_back(next * step);
     if (!offsets.back().is_known()) return std::nullopt;
     next = next + length;
@@ -86,7 +86,7 @@ Offsets split_offsets(const OnnxModel& model, const OnnxNode& node) {
   return offsets;
 }
 
-const Extents* shape_of(const OnnxModel& model, std::size_t value) {
+const OnnxExtents* shape_of(const OnnxModel& model, std::size_t value) {
   if (value == kNoIndex || !model.values[value].type.shape) return nullptr;
   return &*model.values[value].type.shape;
 }
@@ -101,22 +101,22 @@ Offsets onnx_view_offsets(const OnnxModel& model, const OnnxNode& node) {
   const bool same = std::ranges::find(kSameBytes, node.op) != std::end(kSameBytes) ||
                     (node.is("Transpose") && moves_nothing(model, node)) ||
                     is_dropout_of_inference(model, node);
-  if (same) return std::vector<Extent>{0};
+  if (same) return std::vector<OnnxExtent>{0};
   if (node.is("Slice")) return slice_offsets(model, node);
   if (node.is("Split")) return split_offsets(model, node);
   return std::nullopt;
 }
 
-Extent onnx_flops(const OnnxModel& model, const OnnxNode& node) {
-  const Extents* out = shape_of(model, node.output(0));
-  const Extents* a = shape_of(model, node.input(0));
-  const Extents* b = shape_of(model, node.input(1));
+OnnxExtent onnx_flops(const OnnxModel& model, const OnnxNode& node) {
+  const OnnxExtents* out = shape_of(model, node.output(0));
+  const OnnxExtents* a = shape_of(model, node.input(0));
+  const OnnxExtents* b = shape_of(model, node.input(1));
   if (out == nullptr) return 0;
-  const Extent results = product(*out);
-  const Extent two = 2;
+  const OnnxExtent results = product(*out);
+  const OnnxExtent two = 2;
   if (b != nullptr && !b->empty() && node.op.starts_with("Conv")) {
     // Each result is a sum over the weights of its channel.
-    return two * results * product(Extents(b->begin() + 1, b->end()));
+    return two * results * product(OnnxExtents(b->begin() + 1, b->end()));
   }
   if (a == nullptr || a->empty() || b == nullptr) return results;
   if (node.op.find("MatMul") != std::string::npos || node.op == "Gemm") {
@@ -124,9 +124,10 @@ Extent onnx_flops(const OnnxModel& model, const OnnxNode& node) {
     return two * results * (flipped ? a->end()[-2] : a->back());
   }
   if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN") {
-    const Extents* recurrent = shape_of(model, node.input(2));
-    const Extent steps = product(Extents(a->begin(), a->end() - 1));
-    return two * steps * (product(*b) + (recurrent == nullptr ? Extent(0) : product(*recurrent)));
+    const OnnxExtents* recurrent = shape_of(model, node.input(2));
+    const OnnxExtent steps = product(OnnxExtents(a->begin(), a->end() - 1));
+    return two * steps *
+           (product(*b) + (recurrent == nullptr ? OnnxExtent(0) : product(*recurrent)));
   }
   if (node.op == "Attention" && a->size() == 3) return two * (*a)[0] * (*a)[1] * product(*b);
   return results;
