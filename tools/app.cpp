@@ -79,6 +79,9 @@ std::span<const Command> commands() {
       Command{.name = "check-certificate",
               .help = "Check the proof of a verdict",
               .run = check_certificate_command},
+      Command{.name = "device",
+              .help = "Run a plan on real queues with marked bytes",
+              .run = device_command},
   };
   return kCommands;
 }

@@ -33,5 +33,6 @@ ExitCode import_command(const Arguments& arguments);
 ExitCode plan_command(const Arguments& arguments);
 ExitCode audit_command(const Arguments& arguments);
 ExitCode check_certificate_command(const Arguments& arguments);
+ExitCode device_command(const Arguments& arguments);
 
 }  // namespace memverify

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "plan/suggest.h"
 #include "plan/words.h"
+#include "tools/given_values.h"
 #include "tools/parse.h"
 
 namespace memverify {
@@ -153,23 +153,6 @@ void add_options(CLI::App& app, SimulateArguments& arguments) {
       "  memverify simulate plan.json --delays 0..3         what late queues do");
 }
 
-/// Splits "name=value" and finds the name in `table`; "" or what is wrong.
-template <typename Id, typename T>
-std::string look_up(const Table<Id, T>& table, const std::string& text, const char* what, Id& id,
-                    std::string& value) {
-  const std::size_t equals = text.find('=');
-  if (equals == text.npos) return memverify::quoted(text) + " is not NAME=VALUE";
-  const std::string name = text.substr(0, equals);
-  value = text.substr(equals + 1);
-  Suggester suggester(name);
-  for (Id candidate : ids(table)) {
-    id = candidate;
-    if (table[candidate].name == name) return "";
-    suggester.consider(table[candidate].name);
-  }
-  return "the plan has no " + std::string(what) + " " + memverify::quoted(name) + suggester.hint();
-}
-
 }  // namespace
 
 std::optional<ExitCode> parse_simulate(const Arguments& given, SimulateArguments& arguments) {
@@ -187,30 +170,9 @@ std::optional<ExitCode> parse_simulate(const Arguments& given, SimulateArguments
 }
 
 std::string settle(const Plan& plan, SimulateArguments& arguments) {
-  std::string value;
-  for (const std::string& text : arguments.symbols) {
-    SymbolId id = kNone<SymbolId>;
-    if (std::string problem = look_up(plan.symbols, text, "symbol", id, value); !problem.empty()) {
-      return problem;
-    }
-    const auto number = parse_number(value);
-    if (!number || !admits(plan.symbols[id], *number)) {
-      return memverify::quoted(value) + " is no value of symbol " +
-             memverify::quoted(plan.symbols[id].name);
-    }
-    arguments.options.symbols.push_back({id, *number});
-  }
-  for (const std::string& text : arguments.when) {
-    ConditionId id = kNone<ConditionId>;
-    if (std::string problem = look_up(plan.conditions, text, "condition", id, value);
-        !problem.empty()) {
-      return problem;
-    }
-    if (value != "true" && value != "false")
-      return memverify::quoted(value) + " is not `true` or `false`";
-    arguments.options.when.push_back({id, -1, value == "true"});
-  }
-  return "";
+  std::string problem = read_symbols(plan, arguments.symbols, arguments.options.symbols);
+  if (!problem.empty()) return problem;
+  return read_conditions(plan, arguments.when, arguments.options.when);
 }
 
 }  // namespace memverify

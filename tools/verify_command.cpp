@@ -9,6 +9,7 @@
 #include "plan/suggest.h"
 #include "plan/words.h"
 #include "plan/writer.h"
+#include "tools/ask_device.h"
 #include "tools/baseline.h"
 #include "tools/certificate_file.h"
 #include "tools/parse.h"
@@ -34,6 +35,7 @@ struct VerifyArguments {
   ColorMode color = ColorMode::kAuto;
   std::string dump;
   bool timed = false;
+  bool with_device = false;
 };
 
 std::vector<std::string> engine_names() {
@@ -103,6 +105,9 @@ void add_options(CLI::App& app, VerifyArguments& arguments) {
                  "Write the proof of the verdict, for memverify check-certificate")
       ->type_name("FILE")
       ->take_last();
+  app.add_flag("--with-device", arguments.with_device,
+               "Run the plan on host threads too, with marked bytes; a mismatch in a plan that is "
+               "judged safe is an internal error");
   add_color_option(app, arguments.color);
   app.add_flag("--quiet,-q", arguments.quiet, "Only the last line for each file");
   app.footer(
@@ -314,6 +319,7 @@ ExitCode verify_command(const Arguments& arguments) {
   for (const std::string& file : given.files) {
     Report report = verify_file(file, chosen, given.options, given.import);
     if (given.timed && report.errors.empty()) ask_in_time(report, given.options);
+    if (given.with_device && report.errors.empty()) ask_device(report);
     ratchet.accept(report);
     code = worse(code, exit_code(report));
     if (!given.dump.empty() && report.errors.empty() && !dump(report, given.dump)) {
