@@ -79,6 +79,8 @@ std::span<const Command> commands() {
       Command{.name = "check-certificate",
               .help = "Check the proof of a verdict",
               .run = check_certificate_command},
+      Command{
+          .name = "fuzz", .help = "Look for graphs that a planner gets wrong", .run = fuzz_command},
   };
   return kCommands;
 }
