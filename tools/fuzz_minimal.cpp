@@ -51,6 +51,12 @@ std::optional<Plan> read_placed(const PlanJson& json) {
 
 PlanJson json_of(const Plan& plan) { return PlanJson::parse(write_plan(plan)); }
 
+/// Shrinking asks the one engine that decided: what that one cannot decide is not smaller, and no
+/// other one, which may take long, is asked thousands of times.
+EngineChoice decider_of(const Tried& tried, const EngineChoice& engines) {
+  return tried.decided_by.empty() ? engines : select_engines(tried.decided_by);
+}
+
 /// The plan as a labelled one: `x-expect` says what was found.
 std::string labelled(const Plan& plan, const std::vector<Finding>& findings) {
   PlanJson json = json_of(plan);
@@ -189,7 +195,8 @@ std::string signature_of(const Tried& tried) {
   return text;
 }
 
-MinimalCase minimal_plan(const Tried& tried, const EngineChoice& engines, std::size_t max_calls) {
+MinimalCase minimal_plan(const Tried& tried, const EngineChoice& all, std::size_t max_calls) {
+  const EngineChoice engines = decider_of(tried, all);
   const Mark sought = mark_of(*tried.plan, tried.findings.front());
   const std::set<Mark> allowed = marks_of(tried);
   const PlanJson small = shrink(
@@ -208,7 +215,8 @@ MinimalCase minimal_plan(const Tried& tried, const EngineChoice& engines, std::s
 }
 
 MinimalCase minimal_case(const Plan& graph, const Tried& tried, FuzzTarget& target,
-                         const EngineChoice& engines, std::size_t max_calls) {
+                         const EngineChoice& all, std::size_t max_calls) {
+  const EngineChoice engines = decider_of(tried, all);
   const bool has_plan = tried.result.outcome == Outcome::kUnsafe;
   const Mark sought = has_plan ? mark_of(*tried.plan, tried.findings.front()) : Mark();
   const auto retry = [&](const PlanJson& candidate) {

@@ -65,6 +65,7 @@ Tried try_plan(Plan plan, const EngineChoice& engines) {
   return {.result = result_of(report),
           .plan = std::move(report.plan),
           .findings = std::move(report.findings),
+          .decided_by = report.decided_by,
           .internal_errors = std::move(report.internal_errors)};
 }
 

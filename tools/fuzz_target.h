@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plan/finding.h"
@@ -40,6 +41,7 @@ struct Tried {
   CaseResult result;
   std::optional<Plan> plan;       ///< Of kSafe, kUnsafe and kUnknown.
   std::vector<Finding> findings;  ///< Errors, of kUnsafe; described, sorted by rule, then ops.
+  std::string_view decided_by;    ///< The engine that did; "" without a plan.
   std::string detail;             ///< Of findings without a plan.
   std::vector<std::string> internal_errors;  ///< Engines that disagree.
 };

@@ -222,15 +222,13 @@ std::string what_changed(const Plan& graph, const Plan& plan) {
       return std::string("it altered `") + key + "`";
     }
   }
-  const PlanJson storages = by_id(after, "storages");
-  for (const auto& [id, storage] : by_id(before, "storages").items()) {
-    if (storages.value(id, PlanJson()) != storage)
-      return "it moved storage " + memverify::quoted(id);
-  }
-  const PlanJson semaphores = by_id(after, "semaphores");
-  for (const auto& [id, semaphore] : by_id(before, "semaphores").items()) {
-    if (semaphores.value(id, PlanJson()) != semaphore)
-      return "it altered semaphore " + memverify::quoted(id);
+  for (const char* list : {"storages", "semaphores"}) {
+    const PlanJson had = by_id(before, list);
+    const PlanJson has = by_id(after, list);
+    for (const auto& [id, entry] : had.items()) {
+      if (has.value(id, PlanJson()) == entry) continue;
+      return "it altered " + memverify::quoted(id) + " of `" + list + "`";
+    }
   }
   const std::string tensors = changed_tensors(before, after);
   return tensors.empty() ? changed_ops(before, after) : tensors;

@@ -66,7 +66,7 @@ TEST(FuzzCli, FindsWhatThePlannerInPythonGetsWrong) {
   EXPECT_EQ(findings[0]["outcome"], "unsafe");
   EXPECT_LE(findings[0]["ops"], 6);
   const Outcome by_file =
-      sandbox.run({"fuzz", "--planner", planner + " {in} {out}", "--cases", "3"});
+      sandbox.run({"fuzz", "--planner", planner + " {in} {out}", "--cases", "3", "--no-shrink"});
   EXPECT_EQ(by_file.out.find("garbage"), std::string::npos) << by_file.out;
   EXPECT_EQ(by_file.out.find("crashed"), std::string::npos) << by_file.out;
 }
@@ -88,25 +88,24 @@ TEST(FuzzCli, MakesTheGraphOfACrashSmall) {
   const Json found = Json::parse(outcome.out)["findings"][0];
   EXPECT_EQ(found["outcome"], "crashed");
   EXPECT_EQ(found["headline"], "crashed: signal 6");
-  EXPECT_EQ(Json::parse(found["graph"].get<std::string>())["ops"].size(), 1U);
+  EXPECT_LE(Json::parse(found["graph"].get<std::string>())["ops"].size(), 2U);
 }
 
 TEST(FuzzCli, GoesOnWithACampaignThatWasInterrupted) {
   const Sandbox sandbox;
-  const std::vector<std::string> run = with(kUnsafeRun, {"--cases", "200"});
-  EXPECT_EQ(sandbox.run(with(run, {"--db", "whole.db"})).exit_code, 1);
-  // What an interrupted campaign leaves: whole blocks. Here the second is taken out of a full one.
-  EXPECT_EQ(sandbox.run(with(run, {"--db", "part.db", "--shard", "1/2"})).exit_code, 1);
-  EXPECT_EQ(report_of(sandbox, "part.db")["cases"], 100);
-  EXPECT_EQ(sandbox.run(with(run, {"--db", "part.db"})).exit_code, 2) << "another shard";
-  const Json before = report_of(sandbox, "whole.db");
-  EXPECT_EQ(before["cases"], 200);
-  const Outcome again = sandbox.run(with(run, {"--db", "whole.db"}));
-  EXPECT_EQ(again.exit_code, 1) << again.err;
-  EXPECT_EQ(report_of(sandbox, "whole.db"), before) << "nothing is left to do";
-  const Outcome other = sandbox.run({"fuzz", "--cases", "200", "--db", "whole.db"});
+  const std::vector<std::string> run = {"fuzz", "--cases", "800", "--engine", "hb"};
+  EXPECT_EQ(sandbox.run(with(run, {"--db", "whole.db"})).exit_code, 0);
+  sandbox.run_shell(
+      "timeout -s KILL 0.1 MEMVERIFY fuzz --cases 800 --engine hb --db part.db >/dev/null");
+  EXPECT_EQ(sandbox.run(with(run, {"--db", "part.db"})).exit_code, 0);
+  const Json whole = report_of(sandbox, "whole.db");
+  EXPECT_EQ(whole["cases"], 800);
+  EXPECT_EQ(report_of(sandbox, "part.db"), whole);
+  const Outcome other =
+      sandbox.run({"fuzz", "--cases", "900", "--engine", "hb", "--db", "whole.db"});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("has another campaign: planner"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("has another campaign: cases `800`, not `900`"), std::string::npos)
+      << other.err;
 }
 
 TEST(FuzzCli, JoinsShardsToWhatOneRunFinds) {
