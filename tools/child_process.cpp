@@ -94,13 +94,13 @@ ChildProcess::State ChildProcess::pump(std::string_view& unsent, Time deadline) 
   if (count < 0) return errno == EINTR ? State::kDone : State::kEnded;
   if (ready[0].revents != 0) {
     std::array<char, 65536> bytes{};
-    const ssize_t got = read(out_, bytes.data(), bytes.size());
+    const ssize_t got = ::read(out_, bytes.data(), bytes.size());
     if (got == 0) return State::kEnded;
     if (got > 0) received_.append(bytes.data(), static_cast<std::size_t>(got));
   }
   if (ready[1].revents != 0) {
     const NoPipeSignal guard;
-    const ssize_t sent = write(in_, unsent.data(), unsent.size());
+    const ssize_t sent = ::write(in_, unsent.data(), unsent.size());
     if (sent > 0) unsent.remove_prefix(static_cast<std::size_t>(sent));
     if (sent < 0 && errno != EAGAIN && errno != EINTR) return State::kEnded;
   }

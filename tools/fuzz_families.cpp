@@ -87,6 +87,7 @@ Made grow_in_place(GraphMaker& graph, Made from) {
   Made at = apply(graph, "produce", from, graph.root());
   for (std::int64_t k = graph.draw().between(1, 3); k > 0; --k) {
     const Made next = graph.root_like(at);
+    if (graph.draw().percent(15)) graph.output(at);  // Read later than by any op.
     const bool has_sibling = graph.draw().percent(40);
     const bool sibling_first = graph.draw().percent(50);
     const Made kept = graph.root();
@@ -95,7 +96,8 @@ Made grow_in_place(GraphMaker& graph, Made from) {
     if (has_sibling && !sibling_first) apply(graph, "sibling", at, kept);
     at = next;
   }
-  if (graph.rows(at) > 1 && graph.draw().percent(50)) {  // Of what an op works on, the rest is dead.
+  if (graph.rows(at) > 1 &&
+      graph.draw().percent(50)) {  // Of what an op works on, the rest is dead.
     const std::int64_t rows = graph.rows(at) - 1;
     const Made part = graph.rows_of(at, 1, rows);
     const Made next = graph.root(rows, graph.columns(at));
@@ -155,6 +157,7 @@ Made grow_backward(GraphMaker& graph, Made from) {
     graph.op({.label = "backward", .reads = {error, weights}, .writes = {next}});
     error = next;
   }
+  if (graph.draw().percent(25)) return error;  // The weights are frozen: nobody reads the sum.
   return apply(graph, "update", gradient, graph.root());
 }
 

@@ -36,7 +36,7 @@ std::set<Mark> marks_of(const Tried& tried) {
   return marks;
 }
 
-std::optional<Plan> read(const PlanJson& json) {
+std::optional<Plan> read_tree(const PlanJson& json) {
   Result<Plan> plan = read_plan(json.dump(), "");
   if (!plan.ok()) return std::nullopt;
   return std::move(plan).value();
@@ -44,7 +44,7 @@ std::optional<Plan> read(const PlanJson& json) {
 
 /// A plan that can be verified, or nothing.
 std::optional<Plan> read_placed(const PlanJson& json) {
-  std::optional<Plan> plan = read(json);
+  std::optional<Plan> plan = read_tree(json);
   if (plan && !cannot_be_verified(*plan).empty()) plan.reset();
   return plan;
 }
@@ -69,7 +69,7 @@ std::string labelled(const Plan& plan, const std::vector<Finding>& findings) {
     list.push_back(entry);
   }
   json["x-expect"] = {{"verdict", "unsafe"}, {"findings", list}};
-  const std::optional<Plan> with_label = read(json);
+  const std::optional<Plan> with_label = read_tree(json);
   return write_plan(with_label ? *with_label : plan);
 }
 
@@ -220,7 +220,7 @@ MinimalCase minimal_case(const Plan& graph, const Tried& tried, FuzzTarget& targ
   const bool has_plan = tried.result.outcome == Outcome::kUnsafe;
   const Mark sought = has_plan ? mark_of(*tried.plan, tried.findings.front()) : Mark();
   const auto retry = [&](const PlanJson& candidate) {
-    const std::optional<Plan> smaller = read(candidate);
+    const std::optional<Plan> smaller = read_tree(candidate);
     return smaller ? try_graph(*smaller, target, engines) : Tried{};
   };
   const PlanJson small = shrink(
@@ -237,8 +237,8 @@ MinimalCase minimal_case(const Plan& graph, const Tried& tried, FuzzTarget& targ
   const Tried last = retry(small);
   if (has_plan && marks_of(last).contains(sought)) {
     Tried only = last;
-    std::ranges::stable_partition(
-        only.findings, [&](const Finding& f) { return mark_of(*only.plan, f) == sought; });
+    std::stable_partition(only.findings.begin(), only.findings.end(),
+                          [&](const Finding& f) { return mark_of(*only.plan, f) == sought; });
     made = minimal_plan(only, engines, max_calls);
   } else {
     made.fingerprint = fingerprint_of(small, tried.result);
@@ -246,7 +246,7 @@ MinimalCase minimal_case(const Plan& graph, const Tried& tried, FuzzTarget& targ
     made.headline = std::string(name(tried.result.outcome)) + ": " +
                     (last.detail.empty() ? tried.detail : last.detail);
   }
-  made.graph = write_plan(read(small).value());
+  made.graph = write_plan(read_tree(small).value());
   return made;
 }
 

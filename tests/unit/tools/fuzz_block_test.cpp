@@ -14,7 +14,7 @@ namespace {
 
 BlockResult block_of(std::string_view strategy, std::uint64_t block = 0) {
   const auto target = strategy_target(*find_strategy(strategy));
-  const EngineChoice engines = select_engines("auto");
+  const EngineChoice engines = select_engines("hb");
   const BlockOptions options{.seed = 1, .cases = 1000};
   return run_block(block, options, *target, engines, [] {});
 }
@@ -23,7 +23,7 @@ BlockResult block_of(std::string_view strategy, std::uint64_t block = 0) {
 bool shows(const PlanJson& json, const PlanJson& expected) {
   const Result<Plan> plan = read_plan(json.dump(), "");
   if (!plan.ok() || !cannot_be_verified(plan.value()).empty()) return false;
-  const Tried tried = try_plan(plan.value(), select_engines("auto"));
+  const Tried tried = try_plan(plan.value(), select_engines("hb"));
   PlanJson found = PlanJson::array();
   for (const Finding& finding : tried.findings) {
     PlanJson entry = {info(finding.rule).id};
