@@ -12,7 +12,7 @@
 namespace memverify {
 namespace {
 
-constexpr const char* kSchema = R"(
+constexpr const char* kCampaignSchema = R"(
   CREATE TABLE IF NOT EXISTS campaign (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS blocks (block INTEGER PRIMARY KEY, cases INTEGER, seconds REAL);
   CREATE TABLE IF NOT EXISTS outcomes (block INTEGER, outcome INTEGER, cases INTEGER);
@@ -126,7 +126,7 @@ CampaignFile::CampaignFile(const std::string& path, Open how)
   if (sqlite3_open(path.c_str(), &database_->handle) != SQLITE_OK) database_->fail();
   sqlite3_busy_timeout(database_->handle, 10'000);
   if (how == Open::kCreate) {
-    database_->run(kSchema);
+    database_->run(kCampaignSchema);
   } else if (!read_key(*database_).contains("format")) {
     throw CampaignFileError(memverify::quoted(path) + " has no campaign in it");
   }
