@@ -159,7 +159,7 @@ def build(root, tree, folder):
     subprocess.run([compiler, *flags, "-o", "memverify", root / "tools/main.cpp",
                     "-Wl,--start-group", tree / "libmemverify_tools.a", "all.o", tree / "libmemverify_verify.a",
                     tree / "libmemverify_sim.a", tree / "libmemverify_plan.a", "-Wl,--end-group",
-                    "-lz3", "-lsqlite3", "-lz", "-lpthread"], cwd=folder, check=True)
+                    "-lz3", "-lsqlite3", "-lz", "-lonnx_proto", "-lprotobuf", "-lpthread"], cwd=folder, check=True)
     return folder / "memverify"
 
 
