@@ -1,6 +1,7 @@
 #include "planner/graph_clashes.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -59,6 +60,7 @@ class ClashCollector {
     std::string gap = for_each_case(
         apart_.plan, [&](const Program& program) { look(program); }, result_.whole);
     if (result_.gap.empty()) result_.gap = std::move(gap);
+    if (!result_.gap.empty()) note_all_fixed_places();
     keep_inputs_apart();
     sort_unique(result_.clashes);
     auto& handoffs = result_.handoffs;
@@ -96,6 +98,37 @@ class ClashCollector {
       }
     }
     return found;
+  }
+
+  /// Whoever does not know the order keeps away from all that has a place, under any symbol values.
+  void note_all_fixed_places() {
+    const Plan& plan = apart_.plan;
+    std::map<std::pair<PoolId, std::size_t>, ByteRange> hulls;  // A number for each place.
+    for (const Valuation& valuation : size_valuations(plan)) {
+      const Result<Layout> layout = Layout::make(plan, valuation);
+      if (!layout.ok()) continue;
+      std::size_t number = 0;
+      const auto widen = [&](PoolId pool, ByteRange bytes) {
+        const auto [at, is_new] = hulls.try_emplace({pool, number++}, bytes);
+        if (is_new || bytes.empty()) return;
+        at->second = {std::min(at->second.begin, bytes.begin), std::max(at->second.end, bytes.end)};
+      };
+      for (const StorageId id : ids(plan.storages)) {
+        const Storage& storage = plan.storages[id];
+        for (std::uint32_t slot = 0; slot < storage.slots.size(); ++slot) {
+          const std::int64_t at = layout.value().slot_address(id, slot);
+          widen(storage.pool, {at, at + layout.value().storage(id).bytes});
+        }
+      }
+      for (const Access& access : plan.accesses) {
+        if (access.tensor != kNone<TensorId>) continue;
+        const Region region = layout.value().access_region(plan, access, 0);
+        widen(access.pool, region.empty() ? ByteRange{} : region.hull());
+      }
+    }
+    for (auto& [place, bytes] : hulls) {
+      if (place.first != apart_.scratch && !bytes.empty()) map_.find(place.first, bytes);
+    }
   }
 
   /// Inputs and constants lie apart even where nobody reads them.

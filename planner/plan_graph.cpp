@@ -28,14 +28,19 @@ class GraphPlanner {
     limits_ = pool_limits(graph_, apart_);
     for (const PoolId pool : ids(graph_.pools)) restrict_capacity(pool);
     choose_pools();
-    PoolBounder bounder(apart_, pool_of_);
-    clashes_ = find_graph_clashes(apart_, [&](const GraphCase& at) { bounder.look(at); });
-    bounds_ = std::move(bounder).bounds(clashes_);
+    if (options_.bounds) {
+      PoolBounder bounder(apart_, pool_of_);
+      clashes_ = find_graph_clashes(apart_, [&](const GraphCase& at) { bounder.look(at); });
+      bounds_ = std::move(bounder).bounds(clashes_);
+    } else {
+      clashes_ = find_graph_clashes(apart_);
+      bounds_.resize(graph_.pools.size());
+    }
     if (options_.wrong_clashes != nullptr) clashes_ = options_.wrong_clashes(apart_, clashes_);
     for (const PoolId pool : ids(graph_.pools)) {
       outcomes_.push_back(place_pool(pool, graph_.pools.size() - index(pool)));
     }
-    if (spill()) bounds_ = pool_bounds(apart_, pool_of_);
+    if (spill() && options_.bounds) bounds_ = pool_bounds(apart_, pool_of_);
     return result();
   }
 

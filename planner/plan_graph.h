@@ -17,9 +17,10 @@ struct PlanGraphOptions {
   PlaceFunction place = nullptr;
   ClashesFunction wrong_clashes = nullptr;  ///< Of an unsafe strategy: decides in place of clashes.
   StrategyOptions strategy;                 ///< Its seconds are those of the whole plan.
-  std::optional<std::int64_t> slots;        ///< For tensors that ask for more than one.
-  std::vector<PoolId> pools;                ///< For tensors that name none; empty: all, in order.
-  std::optional<std::int64_t> capacity;     ///< Of every pool, if less than its own.
+  bool bounds = true;  ///< Work out lower bounds: most of the time that a small graph takes.
+  std::optional<std::int64_t> slots;     ///< For tensors that ask for more than one.
+  std::vector<PoolId> pools;             ///< For tensors that name none; empty: all, in order.
+  std::optional<std::int64_t> capacity;  ///< Of every pool, if less than its own.
   /// By pool: no more than that, whatever its capacity; may be shorter than the pools.
   std::vector<std::optional<std::int64_t>> available;
 };

@@ -48,7 +48,10 @@ void all_clash(Problem& problem) {
     for (BufferIndex b = a + 1; b < count; ++b) {
       const ByteRange of_a{0, problem.buffers[a].bytes};
       const ByteRange of_b{0, problem.buffers[b].bytes};
-      if (!of_a.empty() && !of_b.empty()) problem.clashes.push_back({a, b, of_a, of_b});
+      const bool can_move = !problem.buffers[a].offset || !problem.buffers[b].offset;
+      if (can_move && !of_a.empty() && !of_b.empty()) {
+        problem.clashes.push_back({a, b, of_a, of_b});
+      }
     }
   }
 }

@@ -82,6 +82,8 @@ std::span<const Command> commands() {
       Command{.name = "device",
               .help = "Run a plan on real queues with marked bytes",
               .run = device_command},
+      Command{
+          .name = "fuzz", .help = "Look for graphs that a planner gets wrong", .run = fuzz_command},
   };
   return kCommands;
 }

@@ -32,6 +32,7 @@ ExitCode show_command(const Arguments& arguments);
 ExitCode import_command(const Arguments& arguments);
 ExitCode plan_command(const Arguments& arguments);
 ExitCode audit_command(const Arguments& arguments);
+ExitCode fuzz_command(const Arguments& arguments);
 ExitCode check_certificate_command(const Arguments& arguments);
 ExitCode device_command(const Arguments& arguments);
 

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "tests/support/random_plan.h"
+#include "tools/unplaced.h"
 
 namespace memverify::testing {
 
-/// `plan` with its roots unplaced: each asks for the pool and the number of slots it had. Tensors
-/// of storages that are alloc'ed stay where they are.
-PlanJson without_addresses(PlanJson plan);
+using memverify::without_addresses;
 
 /// A graph of 2 to `most_tensors` (> 2) tensors of 1 to 3 bytes on 1 to 3 queues, with parts,
 /// values in turn, in-place pairs and alignments, and sometimes an input. Often unsafe wherever its

@@ -4,35 +4,16 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <random>
 #include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
+#include "tools/draw.h"
 
 namespace memverify::testing {
 
 /// A plan file as an editable tree; keys sorted, so that its text is the same everywhere.
 using PlanJson = nlohmann::json;
-
-/// Draws that are the same on every platform.
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : engine_(seed) {}
-  /// In [0, bound); bound >= 1.
-  std::size_t below(std::size_t bound) { return engine_() % bound; }
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(below(static_cast<std::size_t>(high - low + 1)));
-  }
-  bool percent(std::size_t chance) { return below(100) < chance; }
-  template <typename T>
-  const T& of(const std::vector<T>& items) {
-    return items[below(items.size())];
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// A plan of 2 to 8 ops (and the sync between them) on 1 to 3 queues over a few bytes; well formed
 /// and safe more often than not before `mutate`. Same seed, same plan.

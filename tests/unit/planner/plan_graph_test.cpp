@@ -299,6 +299,26 @@ TEST(PlanGraph, KeepsInputsFromInputsThatHaveAPlace) {
   EXPECT_EQ(peak_of(graph), 16);
 }
 
+/// Found by memverify fuzz: what no clock decides was placed onto what had a place.
+TEST(PlanGraph, KeepsAwayFromWhatHasAPlaceWhereTheOrderIsNotKnown) {
+  const PlanJson json = PlanJson::parse(R"({
+    "memverify": 1, "iterations": 2, "pools": [{"id": "mem"}],
+    "queues": [{"id": "q", "order": "none"}], "semaphores": [{"id": "s"}],
+    "storages": [{"id": "fixed", "pool": "mem", "offset": 0, "bytes": 4}],
+    "tensors": [{"id": "a", "storage": "fixed", "bytes": 4}, {"id": "b", "bytes": 4}],
+    "ops": [{"id": "first", "queue": "q", "writes": ["a"]},
+            {"id": "all", "kind": "host_wait", "for": {"queue": "q"}},
+            {"id": "write", "queue": "q", "writes": ["b"], "signals": [{"semaphore": "s"}]},
+            {"id": "read", "queue": "q", "reads": ["b"],
+             "waits": [{"semaphore": "s", "consume": true}]}]})");
+  const Plan graph = graph_of(json);
+  const Result<ApartPlan> apart = place_apart(graph);
+  ASSERT_TRUE(apart.ok());
+  const PlannedGraph result = plan_graph(graph, apart.value(), by("by-size"));
+  EXPECT_FALSE(result.gap.empty());
+  EXPECT_EQ(result.buffers.front().address, 4);
+}
+
 TEST(PlanGraph, TensorsWithoutBytesNeedNone) {
   const PlanJson graph = one_queue({{{"id", "a"}, {"bytes", 0}}, {{"id", "b"}, {"bytes", 8}}},
                                    {{{"id", "w"}, {"writes", {"a", "b"}}}});
