@@ -43,7 +43,8 @@ void OnnxUnfolding::unfold_if(const OnnxScope& scope, const OnnxNode& node, cons
   for (const std::size_t branch : branches) {
     if (branch == kNoIndex || model_.graphs[branch].outputs.size() != node.outputs.size()) {
       return fail("import.contradiction",
-                  quoted(id) + " has not two branches with as many results as it has", path);
+                  memverify::quoted(id) + " has not two branches with as many results as it has",
+                  path);
     }
   }
   const auto branch_scope = [&](bool value) {
@@ -75,7 +76,8 @@ void OnnxUnfolding::unfold_if(const OnnxScope& scope, const OnnxNode& node, cons
     return;
   }
   if (scope.when.size() == kMostOnnxNesting) {
-    return fail("import.unsupported", quoted(id) + " is nested too deep in other branches", path);
+    return fail("import.unsupported",
+                memverify::quoted(id) + " is nested too deep in other branches", path);
   }
   std::string& condition = condition_of_[tensor];
   if (condition.empty()) {
@@ -142,17 +144,18 @@ void OnnxUnfolding::unfold_loop(const OnnxScope& scope, const OnnxNode& node, co
   if (body == kNoIndex || node.inputs.size() < 2 ||
       model_.graphs[body].inputs.size() != states + 2 || node.outputs.size() < states ||
       model_.graphs[body].outputs.size() != node.outputs.size() + 1) {
-    return fail("import.contradiction", quoted(id) + " does not fit its body", path);
+    return fail("import.contradiction", memverify::quoted(id) + " does not fit its body", path);
   }
   const OnnxGraph& graph = model_.graphs[body];
   const std::optional<std::int64_t> trips = onnx_trips(model_, node).number();
   if (!trips) {
     return fail(
         "import.unsupported",
-        quoted(id) +
+        memverify::quoted(id) +
             " is a Loop that runs as often as is decided at run time; say how often with --dim " +
-            quoted((node.name.empty() ? "Loop_" + std::to_string(node.index) : node.name) +
-                   ".trips=N"),
+            memverify::quoted(
+                (node.name.empty() ? "Loop_" + std::to_string(node.index) : node.name) +
+                ".trips=N"),
         path);
   }
   std::vector<std::size_t> carried;
@@ -190,23 +193,23 @@ void OnnxUnfolding::unfold_scan(const OnnxScope& scope, const OnnxNode& node, co
   const std::size_t body = node.graph("body");
   const std::optional<OnnxScan> scan = onnx_scan(model_, node);
   if (node.opset < 9) {
-    return fail("import.unsupported", quoted(id) + " is a Scan of opset 8, which has a batch",
-                path);
+    return fail("import.unsupported",
+                memverify::quoted(id) + " is a Scan of opset 8, which has a batch", path);
   }
   if (body == kNoIndex || !scan || model_.graphs[body].inputs.size() != node.inputs.size() ||
       node.outputs.size() < scan->states ||
       model_.graphs[body].outputs.size() != node.outputs.size()) {
-    return fail("import.contradiction", quoted(id) + " does not fit its body", path);
+    return fail("import.contradiction", memverify::quoted(id) + " does not fit its body", path);
   }
   const OnnxGraph& graph = model_.graphs[body];
   const std::optional<std::int64_t> trips = scan->trips.number();
   if (!trips) {
-    return fail(
-        "import.unsupported",
-        quoted(id) + " is a Scan over an extent without a number" +
-            (scan->trips.is_known() ? ": " + quoted(scan->trips.text()) + ", which --dim can give"
-                                    : ""),
-        path);
+    return fail("import.unsupported",
+                memverify::quoted(id) + " is a Scan over an extent without a number" +
+                    (scan->trips.is_known()
+                         ? ": " + memverify::quoted(scan->trips.text()) + ", which --dim can give"
+                         : ""),
+                path);
   }
   std::vector<std::size_t> operands;
   for (const std::size_t input : node.inputs) operands.push_back(use(input, scope, path));
@@ -260,7 +263,9 @@ std::size_t OnnxUnfolding::slice(std::size_t of, std::size_t axis, std::int64_t 
       axis != kNoIndex && strides && program_.tensors[of].type.rank() == type.rank() + 1;
   if (!fits || bits < 8) {
     fail("import.unsupported",
-         "the part of an iteration in " + quoted(program_.tensors[of].id) + " is not known", path);
+         "the part of an iteration in " + memverify::quoted(program_.tensors[of].id) +
+             " is not known",
+         path);
     return kNoIndex;
   }
   const std::size_t out = add_tensor(id, type);

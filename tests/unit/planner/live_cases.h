@@ -52,7 +52,7 @@ inline testing::PlanJson random_graph(std::uint64_t seed) {
 
 /// From 0 to 9, by value.
 inline std::vector<std::int64_t> random_weights(const LiveValues& live, std::uint64_t seed) {
-  testing::Draw draw(seed);
+  Draw draw(seed);
   std::vector<std::int64_t> weights;
   for (std::size_t v = 0; v < live.values.size(); ++v) weights.push_back(draw.between(0, 9));
   return weights;

@@ -215,8 +215,8 @@ TEST(Certificate, ProvesNoEditedPlanThatIsNotSafe) {
     ASSERT_EQ(made.refused, "") << original.dump();
     for (std::uint64_t edit = 0; edit < 4; ++edit) {
       testing::PlanJson changed = original;
-      testing::Draw draw(seed * 100 + edit);
-      mutate(changed, draw);
+      Draw draw(seed * 100 + edit);
+      testing::mutate(changed, draw);
       const std::optional<Plan> other = testing::plan_of(changed);
       if (!other || verify_happens_before(*other, {}).verdict != Verdict::kUnsafe) continue;
       ++flipped;
