@@ -16,6 +16,13 @@ namespace {
 using BaselineJson = nlohmann::ordered_json;
 
 constexpr std::size_t kFingerprintDigits = 16;
+constexpr int kMostDepth = 8;
+
+struct TooDeep {};
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 bool is_fingerprint(std::string_view text) {
   return text.size() == kFingerprintDigits && std::ranges::all_of(text, [](char c) {
@@ -85,7 +92,7 @@ class BaselineReader {
     if (!is_fingerprint(entry.fingerprint)) {
       fail("an accepted finding needs its \"fingerprint\", 16 hexadecimal digits", at);
     }
-    if (entry.reason.empty()) fail("an accepted finding needs a \"reason\"", at);
+    if (is_blank(entry.reason)) fail("an accepted finding needs a \"reason\"", at);
     if (!entry.expires.empty() && !is_date(entry.expires)) {
       fail("expected a day, YYYY-MM-DD", at + "/expires");
     }
@@ -98,11 +105,17 @@ class BaselineReader {
 Result<Baseline> Baseline::read(std::string_view text) {
   try {
     BaselineReader reader;
-    reader.read(BaselineJson::parse(text));
+    reader.read(
+        BaselineJson::parse(text, [](int depth, BaselineJson::parse_event_t, BaselineJson&) {
+          if (depth > kMostDepth) throw TooDeep();
+          return true;
+        }));
     if (!reader.errors.empty()) return std::move(reader.errors);
     Baseline baseline;
     baseline.entries_ = std::move(reader.entries);
     return baseline;
+  } catch (const TooDeep&) {
+    return Diagnostic{.id = "baseline.format", .message = "this is nested too deep for a baseline"};
   } catch (const BaselineJson::parse_error& error) {
     const LineColumn at = find_lines(text, {std::max<std::size_t>(error.byte, 1) - 1}).front();
     return Diagnostic{
@@ -128,6 +141,7 @@ std::string Baseline::write() const {
 }
 
 void Baseline::accept(Report& report, std::string_view day) {
+  if (!report.stopped_at_max_findings) whole_.insert(report.file);
   for (std::size_t k = 0; k < report.findings.size(); ++k) {
     const std::string mine = fingerprint(report, report.findings[k]);
     for (AcceptedFinding& entry : entries_) {
@@ -153,8 +167,12 @@ void Baseline::add(const Report& report, const std::string& reason) {
   }
 }
 
+bool Baseline::is_over(const AcceptedFinding& entry, std::string_view day) const {
+  return expired(entry, day) || (!entry.seen && whole_.contains(entry.plan));
+}
+
 void Baseline::shrink(std::string_view day) {
-  std::erase_if(entries_, [&](const AcceptedFinding& e) { return !e.seen || expired(e, day); });
+  std::erase_if(entries_, [&](const AcceptedFinding& entry) { return is_over(entry, day); });
 }
 
 std::string today() {

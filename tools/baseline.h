@@ -8,6 +8,7 @@
 // are for people. Docs: docs/ci.md.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,9 @@ class Baseline {
   void accept(Report& report, std::string_view today);
   /// The findings that are no warnings and not accepted, with `reason`.
   void add(const Report& report, const std::string& reason);
-  /// Takes out what was not seen, and what has expired.
+  /// True iff the entry has expired, or is of a plan that `accept` saw whole, without it.
+  bool is_over(const AcceptedFinding& entry, std::string_view today) const;
+  /// Takes out what is over.
   void shrink(std::string_view today);
 
   const std::vector<AcceptedFinding>& entries() const { return entries_; }
@@ -45,6 +48,7 @@ class Baseline {
 
  private:
   std::vector<AcceptedFinding> entries_;
+  std::set<std::string> whole_;  ///< Files.
 };
 
 /// "2026-11-30", in UTC.

@@ -29,15 +29,25 @@ class WordHash {
 
 std::string fingerprint(const Report& report, const Finding& finding) {
   const Plan& plan = report.plan;
-  const std::string_view file = report.file;
   WordHash hash;
   const auto add = [&](std::string_view what, const auto& list, const auto& table) {
     hash.add(what);
     for (const auto id : list) hash.add(index(id) < table.size() ? table[id].name : "");
   };
   hash.add(info(finding.rule).id);
-  hash.add(plan.name.empty() ? file.substr(file.find_last_of('/') + 1) : plan.name);
+  for (const Rule also : finding.also) hash.add(info(also).id);
+  hash.add(report.file);
+  hash.add(plan.name);
   add("ops", finding.ops, plan.ops);
+  // A finding stands for all clashes of its ops by its rule: with another access it is another one.
+  for (const OpId op : finding.ops) {
+    if (op == kNone<OpId>) continue;
+    for (const Access& access : plan.accesses_of(plan.ops[op])) {
+      hash.add(name(access.kind));
+      hash.add(access.tensor == kNone<TensorId> ? "" : plan.tensors[access.tensor].name);
+      hash.add(std::to_string(access.distance));
+    }
+  }
   add("tensors", finding.tensors, plan.tensors);
   if (finding.iteration.size() == 2) {
     hash.add(std::to_string(finding.iteration[1] - finding.iteration[0]));
@@ -46,7 +56,9 @@ std::string fingerprint(const Report& report, const Finding& finding) {
   if (finding.semaphore != kNone<SemaphoreId>) hash.add(plan.semaphores[finding.semaphore].name);
   if (finding.queue != kNone<QueueId>) hash.add(plan.queues[finding.queue].name);
   if (finding.pool != kNone<PoolId>) hash.add(plan.pools[finding.pool].name);
-  if (finding.ops.empty() && finding.tensors.empty()) hash.add(finding.message);
+  if (finding.ops.empty() && finding.tensors.empty() && finding.pool == kNone<PoolId>) {
+    hash.add(finding.message);
+  }
   return hash.digits();
 }
 

@@ -7,10 +7,9 @@
 
 namespace memverify {
 
-/// 16 hexadecimal digits of the rule, the plan (its name, or that of its file), the ops, tensors
-/// and syncs by name, and how many iterations apart. What changes with every build stays out:
-/// bytes, places, iterations as such, the run. Findings that differ in nothing else have one
-/// fingerprint.
+/// 16 hexadecimal digits of the rules, the plan (its file as it was named, and its name), the ops
+/// with all that they access, tensors and syncs by name, and how many iterations apart. What
+/// changes with every build stays out: bytes, places, iterations as such, the run.
 std::string fingerprint(const Report& report, const Finding& finding);
 
 }  // namespace memverify

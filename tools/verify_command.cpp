@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -44,6 +45,15 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
+CLI::Validator not_blank() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
+        return std::string(blank ? "must not be empty" : "");
+      },
+      "");
+}
+
 void add_format_options(CLI::App& app, VerifyArguments& arguments) {
   std::vector<std::string> names;
   std::string help;
@@ -61,10 +71,12 @@ void add_format_options(CLI::App& app, VerifyArguments& arguments) {
       ->allow_extra_args(false);
   app.add_option("--baseline", arguments.baseline,
                  "Findings that this file accepts, each with a reason, do not count")
+      ->check(not_blank())
       ->type_name("FILE")
       ->take_last();
   app.add_option("--accept", arguments.accept,
                  "Enter what was found into the baseline, for this reason")
+      ->check(not_blank())
       ->type_name("REASON")
       ->take_last();
   app.add_flag("--baseline-shrink-only", arguments.shrink_only,
@@ -181,6 +193,27 @@ std::vector<ReportOutput> make_outputs(const VerifyArguments& given) {
   return outputs;
 }
 
+/// The first file to be written that is written or read besides; "" if there is none.
+std::string written_twice(const VerifyArguments& given, const std::vector<ReportOutput>& outputs) {
+  const auto place = [](const std::string& path) {
+    std::error_code ignored;
+    const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+    return std::filesystem::weakly_canonical(whole, ignored).string();
+  };
+  std::vector<std::string> written = {given.certificate, given.dump};
+  for (const ReportOutput& output : outputs) written.push_back(output.path);
+  std::erase_if(written, [](const std::string& path) {
+    return path.empty() || path == "-" || path.starts_with("/dev/");
+  });
+  std::map<std::string, int> uses;
+  for (const std::string& path : written) ++uses[place(path)];
+  for (const std::string& file : given.files) ++uses[place(file)];
+  if (!given.baseline.empty()) ++uses[place(given.baseline)];
+  const auto twice =
+      std::ranges::find_if(written, [&](const std::string& path) { return uses[place(path)] > 1; });
+  return twice == written.end() ? "" : *twice;
+}
+
 ExitCode write_outputs(std::vector<ReportOutput>& outputs, StandardOutput& standard,
                        ExitCode code) {
   const ExitCode all = code;
@@ -254,12 +287,11 @@ class Ratchet {
   /// Says what has gone, and writes what has changed.
   ExitCode end(ExitCode code) {
     for (const AcceptedFinding& entry : baseline_.entries()) {
-      const bool is_over = Baseline::expired(entry, today_);
-      if (entry.seen && !is_over) continue;
+      if (!baseline_.is_over(entry, today_)) continue;
       write_error(
           "memverify: the baseline's " + entry.fingerprint +
           (entry.rule.empty() ? "" : " (" + printable(entry.rule + " in " + entry.plan) + ")") +
-          (is_over ? " has expired" : " was not found") +
+          (Baseline::expired(entry, today_) ? " has expired" : " was not found") +
           (given_.shrink_only ? ": taken out\n" : "; --baseline-shrink-only takes it out\n"));
     }
     if (given_.shrink_only) baseline_.shrink(today_);
@@ -308,8 +340,14 @@ ExitCode verify_command(const Arguments& arguments) {
   if (given.baseline.empty() && (!given.accept.empty() || given.shrink_only)) {
     return usage_error("verify", "--accept and --baseline-shrink-only go with --baseline");
   }
+  if (!given.accept.empty() && given.shrink_only) {
+    return usage_error("verify", "--baseline-shrink-only adds nothing: leave out --accept");
+  }
   std::vector<ReportOutput> outputs = make_outputs(given);
   if (outputs.empty()) return ExitCode::kBadInput;
+  if (const std::string twice = written_twice(given, outputs); !twice.empty()) {
+    return usage_error("verify", memverify::quoted(twice) + " would be written over");
+  }
   Ratchet ratchet(given);
   if (!ratchet.load()) return ExitCode::kBadInput;
   const EngineChoice chosen = select_engines(given.engine);

@@ -34,12 +34,12 @@ std::string what_differs(const Plan& plan) {
   return "";
 }
 
-/// After as many iterations all slots come round together.
+/// After as many iterations all slots come round together; 0 if those are too many.
 std::int64_t turn(const Plan& plan) {
   std::int64_t all = 1;
   for (const Storage& storage : plan.storages) {
     all = std::lcm(all, std::int64_t{storage.slots.size()});
-    if (all > kMostIterations) break;  // Too many anyway.
+    if (all > kMostIterations) return 0;
   }
   return all;
 }
@@ -48,27 +48,25 @@ std::int64_t turn(const Plan& plan) {
 
 void Cases::choose_lengths() {
   const std::string differs = what_differs(plan_);
-  const std::int64_t phases = turn(plan_);
+  const std::int64_t phases = differs.empty() ? turn(plan_) : 0;
   std::int64_t reach = 0;
-  for (const Access& access : plan_.accesses)
+  for (const Access& access : plan_.accesses) {
     reach = std::max<std::int64_t>(reach, access.distance);
+  }
   const std::int64_t shows = 2 * phases + reach + 2;  // docs/certificate.md, "Loops".
   const std::int64_t most =
       kMostInstances / std::max<std::int64_t>(static_cast<std::int64_t>(plan_.ops.size()), 1);
-  if (!plan_.iterations && !differs.empty()) {
+  if (plan_.iterations) {
+    std::int64_t n = *plan_.iterations;
+    if (phases > 0 && n - shows > phases) n = shows + (n - shows) % phases;
+    if (n <= most) lengths_.push_back(static_cast<std::uint32_t>(n));
+  } else if (!differs.empty()) {
     refused_ = "the number of iterations is unbounded, and " + differs;
-  } else if (!plan_.iterations && shows <= kMostIterations && shows * (shows + 1) / 2 <= most) {
+  } else if (phases > 0 && shows <= kMostIterations && shows * (shows + 1) / 2 <= most) {
     lengths_.resize(static_cast<std::size_t>(shows));
     std::iota(lengths_.begin(), lengths_.end(), 1U);
-  } else {
-    std::int64_t n = plan_.iterations.value_or(kMostInstances);
-    if (differs.empty() && n - shows > phases) n = shows + (n - shows) % phases;
-    if (n <= most) {
-      lengths_.push_back(static_cast<std::uint32_t>(n));
-    } else {
-      refused_ = "there are too many iterations";
-    }
   }
+  if (lengths_.empty() && refused_.empty()) refused_ = "there are too many iterations";
 }
 
 Cases::Cases(const Plan& plan) : plan_(plan) {

@@ -105,7 +105,7 @@ TEST(ImportKineto, AGraphHasAnOrderThatIsNotInTheTrace) {
 
 TEST(ImportKineto, DevicesMayBeNumberedInTwoWays) {
   Json trace = two_streams();
-  for (const std::size_t event : {0, 4, 5}) trace["traceEvents"][event]["args"]["Device Id"] = 3;
+  for (const std::size_t event : {0U, 4U, 5U}) trace["traceEvents"][event]["args"]["Device Id"] = 3;
   EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
   trace["traceEvents"][5]["args"]["Device Id"] = 4;  // Which is which?
   EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);

@@ -98,7 +98,7 @@ TEST(ImportTvmGraph, KnowsTheSizeOfItsTypes) {
       {"float32", 32 * 4}, {"int8", 32}, {"uint8x4", 32 * 4}, {"bool", 32}, {"float16", 64}};
   for (const auto& [type, bytes] : types) {
     Json graph = tvm_chain();
-    for (const std::size_t entry : {2, 3, 5}) graph["attrs"]["dltype"][1][entry] = type;
+    for (const std::size_t entry : {2U, 3U, 5U}) graph["attrs"]["dltype"][1][entry] = type;
     EXPECT_EQ(tvm_plan_of(graph).storages[StorageId{2}].bytes.constant, bytes) << type;
   }
 }

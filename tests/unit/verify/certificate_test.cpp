@@ -232,6 +232,46 @@ TEST(Certificate, ProvesNoEditedPlanThatIsNotSafe) {
   EXPECT_GE(flipped, 1000U);
 }
 
+/// One op that writes to rotating storages of so many slots.
+Plan rotating(const std::vector<std::size_t>& slots, const std::string& iterations) {
+  testing::PlanJson plan = {{"memverify", 1}, {"iterations", testing::PlanJson::parse(iterations)}};
+  plan["pools"].push_back({{"id", "p"}});
+  plan["queues"].push_back({{"id", "q"}});
+  testing::PlanJson op = {{"id", "o"}, {"queue", "q"}};
+  std::size_t next = 0;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const std::string n = std::to_string(k);
+    testing::PlanJson storage = {{"id", "s" + n}, {"pool", "p"}, {"bytes", 8}};
+    for (std::size_t slot = 0; slot < slots[k]; ++slot) storage["offset"].push_back(8 * next++);
+    plan["storages"].push_back(storage);
+    plan["tensors"].push_back({{"id", "t" + n}, {"storage", "s" + n}, {"bytes", 8}});
+    op["writes"].push_back("t" + n);
+  }
+  plan["ops"].push_back(op);
+  return read_plan(plan.dump(), "p.json").value();
+}
+
+TEST(Certificate, LoopsStandForOthersOnlyByWholeTurns) {
+  const auto lengths = [](const Plan& plan) {
+    std::vector<std::uint32_t> all;
+    const cert::Cases cases(plan);
+    for (std::uint64_t k = 0; k < cases.count(); ++k)
+      all.push_back(cases.at(k).conditions.iterations);
+    return all;
+  };
+  EXPECT_EQ(lengths(rotating({2}, "\"unbounded\"")),
+            (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(lengths(rotating({2}, "1000001")), (std::vector<std::uint32_t>{7}));
+  EXPECT_EQ(lengths(rotating({2}, "8")), (std::vector<std::uint32_t>{8}));
+  // A turn of 16,256 iterations: too many runs to stand for all.
+  EXPECT_EQ(cert::Cases(rotating({128, 127}, "\"unbounded\"")).refused(),
+            "there are too many iterations");
+  // A turn of 197,376: of 197,380 none is left out.
+  EXPECT_EQ(lengths(rotating({257, 256, 3}, "197380")), (std::vector<std::uint32_t>{197'380}));
+  EXPECT_EQ(cert::Cases(rotating({257, 256, 3}, "\"unbounded\"")).refused(),
+            "there are too many iterations");
+}
+
 TEST(Certificate, OfAnotherPlanIsToldFromOneThatIsWrong) {
   const auto files = corpus("two_branches.safe.");
   ASSERT_EQ(files.size(), 1U);
