@@ -1,5 +1,5 @@
 // tools/hlo_module.h -- what an HloProto of XLA says, as far as memory goes: the scheduled
-// instructions, and the buffers that they define.
+// instructions, and the buffers that they define. Text dumps say a part of it (hlo_text.h).
 //
 // Values of instructions are trees, for tuples. Such a tree is a list of its nodes in preorder:
 // first the value itself, then those of each element of a tuple.
@@ -58,6 +58,10 @@ struct HloInstruction {
   std::string fusion_kind;
   std::vector<HloAliasing> aliasing;
   std::vector<std::optional<std::size_t>> defines;  ///< A buffer, by node of the tree.
+  /// Not what it does is known, but its effect: `defines` is its whole value, which others wrote,
+  /// and it reads nothing else than the buffers in `tables`.
+  bool is_stated = false;
+  std::vector<std::size_t> tables;
 };
 
 struct HloComputation {
@@ -82,6 +86,7 @@ struct HloModule {
   std::vector<HloBuffer> buffers;
   std::size_t entry = 0;
   std::vector<HloParameterNode> donated;  ///< Their bytes may be those of an output.
+  std::string unordered;                  ///< Why it isn't known what runs when; "" if it is.
 };
 
 /// Reads an HloProto. Errors, with the path to what is at fault: "import.format" (no module, or no

@@ -5,6 +5,7 @@
 
 #include "tools/executorch_program.h"
 #include "tools/hlo_module.h"
+#include "tools/hlo_text.h"
 #include "tools/onnx_file.h"
 #include "tools/tflite_model.h"
 
@@ -33,7 +34,8 @@ bool is_executorch_file(std::string_view file, std::string_view text) {
 }
 
 bool is_xla_file(std::string_view file, std::string_view text) {
-  return file.ends_with(".hlo_proto.pb") || file.ends_with(".hlo.pb") || is_hlo_proto(text);
+  return file.ends_with(".hlo_proto.pb") || file.ends_with(".hlo.pb") ||
+         file.ends_with("-buffer-assignment.txt") || is_hlo_proto(text) || is_hlo_text(text);
 }
 
 /// JSON that names this key early on.
@@ -80,8 +82,8 @@ constexpr std::array kImporters = {
              .takes = is_executorch_file,
              .read = import_executorch},
     Importer{.name = "xla",
-             .help = "XLA's HloProto, scheduled and with a buffer assignment",
-             .files = "*.hlo_proto.pb, *.hlo.pb",
+             .help = "XLA's HloProto, or its text dump of a buffer assignment",
+             .files = "*.hlo_proto.pb, *.hlo.pb, *-buffer-assignment.txt",
              .takes = is_xla_file,
              .read = import_xla},
     Importer{.name = "tvm-graph",

@@ -73,7 +73,7 @@ Result<Imported> import_ethos_u(std::string_view text, std::string_view file,
 /// An ExecuTorch program: its first method.
 Result<Imported> import_executorch(std::string_view text, std::string_view file,
                                    const ImportOptions& options = {});
-/// XLA's HloProto with a schedule and a buffer assignment.
+/// XLA's HloProto with a schedule and a buffer assignment, or a text dump of one.
 Result<Imported> import_xla(std::string_view text, std::string_view file,
                             const ImportOptions& options = {});
 /// The JSON of TVM's graph executor.

@@ -34,9 +34,10 @@ std::vector<Diagnostic> wrong_options(const ImportRequest& request, const Import
   return errors;
 }
 
-/// Errors of the plan that was made have no place in the file; only JSON has lines.
+/// Errors of the plan that was made have no place in the file; only JSON and some text have lines.
 bool have_places(const Importer* importer, const std::vector<Diagnostic>& errors) {
   return importer == nullptr ||
+         std::ranges::all_of(errors, [](const Diagnostic& d) { return d.line > 0; }) ||
          (importer->json && std::ranges::all_of(errors, [](const Diagnostic& d) {
             return d.id.starts_with("json.") || d.id.starts_with("import.");
           }));

@@ -72,6 +72,7 @@ XlaPlan::Tree XlaPlan::step(std::size_t instruction, const std::vector<Tree>& pa
            memverify::quoted(one.name) + " is scheduled before its operands");
     return {};
   }
+  if (one.is_stated) return stated(instruction, path);
   if (one.opcode == "parameter") return parameter(instruction, parameters);
   if (one.opcode == "constant") return constant(instruction);
   if (one.opcode == "get-tuple-element") return element(instruction, path);
@@ -300,6 +301,17 @@ XlaPlan::Tree XlaPlan::compute(std::size_t instruction, const Path& path) {
     if (tree[node] == kNoBuffer) tree[node] = operand[node];
   }
   return tree;
+}
+
+/// Its value is known from elsewhere. It waits for what its operands started.
+XlaPlan::Tree XlaPlan::stated(std::size_t instruction, const Path& path) {
+  const HloInstruction& one = at(instruction);
+  for (const std::size_t operand : one.operands) {
+    const auto found = started_.find(operand);
+    if (found != started_.end()) signal("wait", found->second, path);
+  }
+  for (const std::size_t table : one.tables) read_only(one.name, one.label, table, path);
+  return defined_by(one);
 }
 
 }  // namespace memverify

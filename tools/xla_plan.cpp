@@ -57,6 +57,7 @@ void XlaPlan::name_buffers() {
       if (!buffer || module_.allocations[module_.buffers[*buffer].allocation].thread_local_) {
         continue;
       }
+      if (one.is_stated && !names_[*buffer].empty()) continue;
       names_[*buffer] = draft_.unique(one.name + indices[node]);
     }
   }
@@ -256,6 +257,21 @@ AccessSpec XlaPlan::use(std::size_t buffer) {
   return access(buffer);
 }
 
+/// An op of unknown effect for each instruction that touches a buffer.
+void XlaPlan::list_accesses() {
+  for (const HloInstruction& one : module_.instructions) {
+    std::set<std::size_t> buffers(one.tables.begin(), one.tables.end());
+    for (const auto& buffer : one.defines) {
+      if (buffer) buffers.insert(*buffer);
+    }
+    std::vector<AccessSpec> accesses;
+    for (const std::size_t buffer : buffers) {
+      if (module_.buffers[buffer].bytes > 0) accesses.push_back(use(buffer));
+    }
+    if (!accesses.empty()) draft_.drop(one.name, kComputeQueue, std::move(accesses));
+  }
+}
+
 void XlaPlan::add_memory() {
   PlanBuilder& builder = draft_.builder();
   std::set<std::size_t> allocations;
@@ -339,6 +355,12 @@ void XlaPlan::add_assumptions() {
 Result<Imported> XlaPlan::make() {
   draft_.builder().set_name(module_.name);
   name_buffers();
+  if (!module_.unordered.empty()) {
+    list_accesses();
+    add_memory();
+    draft_.assume(module_.unordered + ": nothing is proven.");
+    return draft_.finish();
+  }
   const HloComputation& entry = module_.computations[module_.entry];
   const Tree result = run_called(module_.entry, {}, "", {});
   if (!errors_.empty()) return errors_;

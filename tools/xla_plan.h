@@ -99,7 +99,9 @@ class XlaPlan {
   Tree start_async(std::size_t instruction, const Path& path);
   Tree finish_async(std::size_t instruction, const Path& path);
   Tree compute(std::size_t instruction, const Path& path);
+  Tree stated(std::size_t instruction, const Path& path);
 
+  void list_accesses();
   void add_memory();
   void add_boundary(const Tree& result);
   void add_assumptions();

@@ -96,7 +96,8 @@ TEST(CliImport, VerifiesProgramsModulesGraphsAndTraces) {
   const std::string module = kImports + "xla/jit_loss_fn.hlo_proto.pb";
   const std::string graph = kImports + "tvm-graph/chain.json";
   const std::string trace = kImports + "kineto/two_streams.trace.json";
-  for (const std::string& file : {program, module, graph, trace}) {
+  const std::string dump = kImports + "xla/step-buffer-assignment.txt";
+  for (const std::string& file : {program, module, dump, graph, trace}) {
     EXPECT_EQ(box.run({file}).exit_code, 0) << file;
     EXPECT_EQ(box.run({"-"}, read_text(file)).exit_code, 0) << file;  // Known by its contents.
     EXPECT_EQ(box.run({"show", file}).exit_code, 0) << file;
@@ -110,6 +111,13 @@ TEST(CliImport, VerifiesProgramsModulesGraphsAndTraces) {
   EXPECT_TRUE(contains(cut.err, "import.damaged")) << cut.err;
   box.write("cut.hlo.pb", read_text(module).substr(0, 9000));
   EXPECT_TRUE(contains(box.run({"cut.hlo.pb"}).err, "import.damaged"));
+  const std::string text = read_text(dump);
+  box.write("cut-buffer-assignment.txt", text.substr(0, text.find("HloLiveRange")));
+  EXPECT_EQ(box.run({"cut-buffer-assignment.txt"}).exit_code, 3);
+  box.write("bad-buffer-assignment.txt", text.substr(0, 300));
+  const Outcome bad = box.run({"bad-buffer-assignment.txt"});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(contains(bad.err, "bad-buffer-assignment.txt:")) << bad.err;
 }
 
 TEST(CliImport, WhatATraceDoesNotOrderIsPossible) {
