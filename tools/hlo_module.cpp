@@ -23,6 +23,46 @@ constexpr std::int64_t kStepsPerByte = 64;  ///< Bounds the search for elements 
 /// Numbers that the file gives to things, and their places in our lists.
 using HloIds = std::unordered_map<std::int64_t, std::size_t>;
 
+/// Bits of an element of a PrimitiveType; 0 for what has none or is not known.
+int element_bits(std::int64_t type) {
+  switch (type) {
+    case 1:
+    case 2:
+    case 6:
+    case 19:
+    case 20:
+    case 23:
+    case 24:
+    case 25:
+    case 28:
+    case 29:
+    case 33:
+      return 8;  // PRED, S8, U8, F8 of several kinds
+    case 3:
+    case 7:
+    case 10:
+    case 16:
+      return 16;  // S16, U16, F16, BF16
+    case 4:
+    case 8:
+    case 11:
+      return 32;  // S32, U32, F32
+    case 5:
+    case 9:
+    case 12:
+    case 15:
+      return 64;  // S64, U64, F64, C64
+    case 18:
+      return 128;  // C128
+    case 21:
+    case 22:
+    case 32:
+      return 4;  // S4, U4, F4
+    default:
+      return 0;
+  }
+}
+
 class HloReader {
  public:
   HloReader(std::string_view text, std::string_view file)
@@ -105,6 +145,7 @@ class HloReader {
     to.tuple_index = from.number(13);
     to.fusion_kind = short_name(from.text(11));
     read_shape(from.message(3, "shape"), to, 0);
+    to.place = place_of(from.message(3, "shape"));
     to.is_predicate = from.message(3, "shape").number(2) == kPredicateType;
     to.defines.resize(to.shape.size());
     for (const std::int64_t id : from.numbers(36)) {
@@ -145,6 +186,18 @@ class HloReader {
     if (steps_ >= 0) return hlo_node(shape, index);
     errors_.fail("import.unsupported", "the tuples are too wide for so small a file", "");
     return std::nullopt;
+  }
+
+  static std::string place_of(const ProtoMessage& shape) {
+    std::string place = std::to_string(element_bits(shape.number(2))) + "[";
+    const std::vector<std::int64_t> extents = shape.numbers(3);
+    for (const std::int64_t extent : extents) place += std::to_string(extent) + ",";
+    if (extents.size() > 1) {
+      for (const std::int64_t dimension : shape.message(5, "layout").numbers(1)) {
+        place += "]" + std::to_string(dimension);
+      }
+    }
+    return place;
   }
 
   void read_shape(const ProtoMessage& from, HloInstruction& to, int depth) {

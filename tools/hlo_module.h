@@ -49,8 +49,9 @@ struct HloInstruction {
   std::string opcode;
   std::string label;  ///< The opcode, of a custom call its target.
   HloShape shape;
-  std::vector<bool> has_bytes;        ///< By node: an array that is not empty. No tuple, no token.
-  bool is_predicate = false;          ///< The value is of PRED elements.
+  std::vector<bool> has_bytes;  ///< By node: an array that is not empty. No tuple, no token.
+  bool is_predicate = false;    ///< The value is of PRED elements.
+  std::string place;  ///< Of an array its extents, layout and bits an element: where elements lie.
   std::vector<std::size_t> operands;  ///< Instructions.
   std::vector<std::size_t> called;    ///< Computations.
   std::int64_t parameter = 0;         ///< Its number.

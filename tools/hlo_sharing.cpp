@@ -96,11 +96,12 @@ bool HloSharing::known(const HloInstruction& one, std::size_t operand, std::size
   const bool stated = std::ranges::any_of(one.aliasing, [&](const HloAliasing& alias) {
     return alias.operand == operand && alias.node == node && alias.output == output;
   });
-  if (stated || is_elementwise(one)) return true;
+  if (stated) return true;
+  if (is_elementwise(one)) return same_place(one, one.operands[operand]);
   const bool update = std::ranges::any_of(kUpdates, [&](const InPlaceOperand& known) {
     return known.opcode == one.opcode && known.operand == operand;
   });
-  if (update) return true;
+  if (update) return same_place(one, one.operands[operand]);
   if (std::ranges::find(kOneByOne, one.opcode) != kOneByOne.end()) {
     return element_of(one, output) == operand;
   }
@@ -134,6 +135,10 @@ bool HloSharing::fusion_works_in_place(const HloInstruction& one, std::size_t op
     const bool updates = inner.opcode == "dynamic-update-slice" && index == result && uses == 1 &&
                          depends.contains(inner.operands.front());
     if (!updates && !is_elementwise(inner)) return false;
+    const bool in_place = std::ranges::all_of(inner.operands, [&](std::size_t given) {
+      return !depends.contains(given) || same_place(inner, given);
+    });
+    if (!in_place) return false;
     depends.insert(index);
   }
   return true;

@@ -8,7 +8,8 @@
 
 namespace memverify {
 
-/// Knows the instructions that work in place when both are the same bytes: element by element ones,
+/// Knows the instructions that work in place when both are the same bytes: element by element ones
+/// that keep the layout,
 /// fusions of such, updates of an operand, and what the module itself says
 /// (output_operand_aliasing). Of others it does not know; the backend may still allow it.
 class HloSharing {
@@ -21,6 +22,10 @@ class HloSharing {
   bool known(const HloInstruction& one, std::size_t operand, std::size_t node, std::size_t output);
 
  private:
+  /// Element k of the result lies where element k of the other one lies.
+  bool same_place(const HloInstruction& one, std::size_t other) const {
+    return one.place == module_.instructions[other].place;
+  }
   bool fusion_works_in_place(const HloInstruction& one, std::size_t operand, std::size_t output);
 
   const HloModule& module_;

@@ -56,17 +56,19 @@ struct HloText {
 };
 
 /// The parts of a dump; several files of one module may follow each other. They are views into
-/// `text`. Errors, with line and column: "import.format" (no buffer assignment, or an empty one), "import.damaged",
-/// "import.range", "import.contradiction", "import.unknown". Cost and memory: linear in the text.
+/// `text`. Errors, with line and column: "import.format" (no buffer assignment, or an empty one),
+/// "import.damaged", "import.range", "import.contradiction", "import.unknown". Cost and memory:
+/// linear in the text.
 Result<HloText> parse_hlo_text(std::string_view text, std::string_view file);
 
 /// What a source says; of a constant no operands.
 struct HloTextInstruction {
   HloInstruction instruction;  ///< Without operands and name.
   std::vector<std::string_view> operands;
-  std::vector<bool> operand_has_bytes;  ///< True where the source does not say.
-  bool calls_async = false;             ///< What it starts is a computation.
-  std::string_view aliasing;            ///< "{1}: (0, {}), …", not read yet
+  std::vector<bool> operand_has_bytes;      ///< True where the source does not say.
+  std::vector<std::string> operand_places;  ///< "" where it does not.
+  bool calls_async = false;                 ///< What it starts is a computation.
+  std::string_view aliasing;                ///< "{1}: (0, {}), …", not read yet
 };
 
 /// Reads a source; nullopt if it is none. Tuples may be nested 32 deep. Linear in the source.

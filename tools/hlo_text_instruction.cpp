@@ -36,12 +36,21 @@ bool read_text_shape(HloTextCursor& text, HloInstruction& to, int depth) {
   if (type.empty() || !text.rest().starts_with("[")) return false;
   const std::string_view extents = text.group();
   if (extents.empty()) return false;
-  if (text.rest().starts_with("{") && text.group().empty()) return false;
+  const std::string_view layout = text.rest().starts_with("{") ? text.group() : "{}";
+  if (layout.empty()) return false;
   const bool is_empty =
       ("," + std::string(extents.substr(1, extents.size() - 2)) + ",").find(",0,") !=
       std::string::npos;
   to.has_bytes[node] = type != "token" && type != "opaque" && !is_empty;
-  if (node == 0) to.is_predicate = type == "pred";
+  if (node == 0) {
+    to.is_predicate = type == "pred";
+    const std::size_t digits = std::min(type.find_first_of("0123456789"), type.size());
+    const std::string_view bits =
+        type.substr(digits, type.find_first_not_of("0123456789", digits) - digits);
+    const bool has_order = extents.find(',') != std::string_view::npos;
+    to.place = std::string(type == "pred" ? "8" : bits) + std::string(extents) +
+               std::string(has_order ? layout : "");
+  }
   return true;
 }
 
@@ -59,6 +68,7 @@ void read_text_operand(std::string_view one, HloTextInstruction& to) {
   text.accept("%");
   to.operands.push_back(text.rest());
   to.operand_has_bytes.push_back(has_bytes);
+  to.operand_places.push_back(shape.shape.size() == 1 ? shape.place : "");
 }
 
 void read_text_operands(std::string_view list, HloTextInstruction& to) {

@@ -109,6 +109,7 @@ class HloTextModule {
           return unclear("The source of " + quoted(short_name(name)) + " is not known");
         for (std::size_t k = 0; k < role.read->operands.size(); ++k) {
           if (!role.read->operand_has_bytes[k]) silent_.insert(role.read->operands[k]);
+          places_.emplace(role.read->operands[k], role.read->operand_places[k]);
         }
       }
     }
@@ -228,6 +229,7 @@ class HloTextModule {
       unclear("The parts of " + quoted(short_name(name)) + " are not known");
     }
     if (role.positions.empty()) one.has_bytes.front() = !silent_.contains(name);
+    if (const auto known = places_.find(name); known != places_.end()) one.place = known->second;
     return one;
   }
 
@@ -345,8 +347,9 @@ class HloTextModule {
   HloModule module_;
   std::unordered_map<std::string_view, std::size_t> by_name_;  ///< Places in the sequence.
   std::unordered_map<std::string_view, Role> roles_;
-  std::unordered_set<std::string_view> silent_;  ///< Operands without bytes: tokens.
-  std::vector<std::int64_t> path_;               ///< To the node that is being added.
+  std::unordered_set<std::string_view> silent_;               ///< Operands without bytes: tokens.
+  std::unordered_map<std::string_view, std::string> places_;  ///< Of operands, as users write them.
+  std::vector<std::int64_t> path_;                            ///< To the node that is being added.
 };
 
 }  // namespace

@@ -133,6 +133,13 @@ HloFile with_copy() {
           .buffers = {{"p", 0}, {"a", 64}, {"start", 128, {0}}, {"b", 192}, {"c", 256}}};
 }
 
+TEST(ImportXla, ACopyThatChangesTheLayoutDoesNotWorkInPlace) {
+  for (const char* file : {"copy_layout.hlo.pb", "fused_copy_layout.hlo.pb"}) {
+    const Plan plan = xla_plan_of(real_module(file));
+    EXPECT_EQ(verify_happens_before(plan, {}).verdict, Verdict::kUnknown) << file;
+  }
+}
+
 TEST(ImportXla, AsyncOpsRunUntilTheyAreDone) {
   HloFile file = with_copy();
   EXPECT_EQ(xla_verdict(file), "safe");

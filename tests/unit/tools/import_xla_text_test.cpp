@@ -125,11 +125,14 @@ TEST(ImportXlaText, ReadsNewerAndOlderLayouts) {
   // Operands without shapes, no `%`, and uses that are said to be none.
   EXPECT_EQ(dump_verdict(step_dump(
                 {{"multiply(f32[16]{0} %left, f32[16]{0} %copy-done)",
-                  "multiply(%left, /*index=1*/%copy-done)"},
+                  "multiply(f32[16]{0} %left, /*index=1*/%copy-done)"},
                  {"%next = f32[16]{0} add(f32[16]{0} %product,", "next = f32[16]{0} add(product,"},
                  {" uses:\n from instruction: %sum", " uses:\n  (none)\n from instruction:%sum"},
                  {"allocation 7: ", "allocation 7: 0x55d0c0ffee00, "}})),
             "safe");
+  // Where `left` has no layout, nobody knows whether `product` may lie in its place.
+  EXPECT_EQ(dump_verdict(step_dump({{"multiply(f32[16]{0} %left,", "multiply(%left,"}})),
+            "unknown");
   // The three files of a newer dump, one after the other.
   const std::string text = step_dump();
   const std::size_t values = text.find("Used values:\n");
