@@ -10,72 +10,144 @@ namespace {
 constexpr double kBytesOfTick = 1024;
 constexpr double kFlopsOfTick = 16384;
 constexpr std::int64_t kMostTicks = std::int64_t{1} << 32U;
-constexpr std::size_t kMostNeeds = 20'000'000;
-constexpr std::size_t kPrefetch = 2;  ///< Ops that a load may be ahead of its first use.
+constexpr std::size_t kMostNeeds = 20'000'000;  ///< Writes and parts looked at for them.
+constexpr std::size_t kPrefetch = 2;            ///< Ops that a load may be ahead of its first use.
 
 using Number = std::function<std::int64_t(const OnnxExtent&)>;
 
 using Needs = std::vector<std::vector<std::size_t>>;  ///< By op: others before it.
 
-/// Who writes a tensor, what it lies in, or what lies in it.
+/// Bytes of a tensor, from its element 0 on; of sizes that are no numbers, all that there may be.
+struct Bytes {
+  static constexpr std::int64_t kEnd = std::int64_t{1} << 62U;
+  std::int64_t first = -kEnd;
+  std::int64_t end = kEnd;
+
+  static Bytes of(const OnnxExtent& offset, const OnnxExtent& size) {
+    if (!offset.number() || !size.number()) return {};
+    if (*offset.number() >= kEnd || *size.number() >= kEnd) return {};
+    return {.first = *offset.number(), .end = *offset.number() + *size.number()};
+  }
+  bool meets(const Bytes& other) const { return first < other.end && other.first < end; }
+  Bytes moved(const OnnxExtent& by, std::int64_t sign) const {
+    const bool is_all = first == -kEnd || end >= kEnd;
+    if (is_all || !by.number() || *by.number() >= kEnd) return {};
+    return {.first = first + sign * *by.number(), .end = end + sign * *by.number()};
+  }
+};
+
+/// Who writes bytes of a tensor: of the tensor itself, of what it lies in, or of what lies there.
 class WriterFinder {
  public:
   explicit WriterFinder(const OnnxProgram& program)
-      : program_(program), writers_(program.tensors.size()), parts_(program.tensors.size()) {}
+      : program_(program), nodes_(program.tensors.size()) {}
 
-  void add(std::size_t tensor, std::size_t op) {
-    tensor = program_.resolved(tensor);
-    writers_[tensor].push_back(op);
-    // From here on, reading what it lies in is reading it.
-    for (std::size_t up = tensor; first_[up] && base(up) != kNoIndex; up = base(up)) {
-      first_[up] = false;
-      parts_[base(up)].push_back(up);
+  void add(const OnnxAccess& write, std::size_t op) {
+    const std::size_t tensor = program_.resolved(write.tensor);
+    Node& node = nodes_[tensor];
+    node.is_made = node.is_made || !write.part;
+    node.writes.push_back(
+        {.op = op,
+         .bytes = write.part ? Bytes::of(write.part->first, write.part->second) : Bytes()});
+    // From here on, reading what it lies in may be reading it.
+    for (std::size_t up = tensor; !nodes_[up].is_part && base(up) != kNoIndex; up = base(up)) {
+      nodes_[up].is_part = true;
+      nodes_[base(up)].parts.push_back(up);
     }
   }
+  void add_view(const OnnxAccess& write, std::size_t op) {
+    nodes_[program_.resolved(write.tensor)].views.push_back(op);
+  }
 
-  void find(std::size_t tensor, std::vector<std::size_t>& out) {
-    tensor = program_.resolved(tensor);
-    for (std::size_t up = base(tensor); up != kNoIndex; up = base(up)) append(up, out);
-    for (std::vector<std::size_t> open = {tensor}; !open.empty();) {
-      const std::size_t down = open.back();
+  /// Adds to `out` the ops that write what is read, and the view that it is, if it is one.
+  void find(const OnnxAccess& read, std::vector<std::size_t>& out) {
+    std::size_t top = program_.resolved(read.tensor);
+    out.insert(out.end(), nodes_[top].views.begin(), nodes_[top].views.end());
+    Bytes bytes = down(top, within(top));
+    // What is made as a whole has no other bytes than its own.
+    for (; !nodes_[top].is_made && base(top) != kNoIndex; top = base(top)) bytes = up(top, bytes);
+    Bytes above = bytes;
+    for (std::size_t in = top; base(in) != kNoIndex;) {
+      above = up(in, above);
+      in = base(in);
+      append(in, above, out);
+    }
+    std::vector<std::pair<std::size_t, Bytes>> open = {{top, bytes}};
+    while (!open.empty()) {
+      const auto [in, wanted] = open.back();
       open.pop_back();
-      append(down, out);
-      open.insert(open.end(), parts_[down].begin(), parts_[down].end());
+      append(in, wanted, out);
+      looked_at_ += nodes_[in].parts.size();
+      for (const std::size_t part : nodes_[in].parts) {
+        if (wanted.meets(within(part))) {
+          open.emplace_back(part, down(part, wanted));
+        }
+      }
     }
   }
+
+  /// Writes and parts, by all calls of find.
+  std::size_t looked_at() const { return looked_at_; }
 
  private:
+  struct Write {
+    std::size_t op = 0;
+    Bytes bytes;
+  };
+  struct Node {
+    std::vector<Write> writes;
+    std::vector<std::size_t> parts;  ///< Tensors that lie in it, and are written.
+    std::vector<std::size_t> views;  ///< Ops that say what it is a view of.
+    bool is_part = false;            ///< Among the parts of its base.
+    bool is_made = false;            ///< Some op writes all of it.
+  };
+
   std::size_t base(std::size_t tensor) const {
     const std::size_t of = program_.tensors[tensor].base;
     return of == kNoIndex ? of : program_.resolved(of);
   }
-  void append(std::size_t tensor, std::vector<std::size_t>& out) const {
-    out.insert(out.end(), writers_[tensor].begin(), writers_[tensor].end());
+  /// The bytes of its base that a tensor may have.
+  Bytes within(std::size_t tensor) const {
+    const OnnxTensor& it = program_.tensors[tensor];
+    return it.strides.empty() ? Bytes::of(it.offset, onnx_bytes(it.type)) : Bytes();
+  }
+  /// Bytes of a tensor as those of its base, and back.
+  Bytes up(std::size_t tensor, const Bytes& bytes) const {
+    const OnnxTensor& it = program_.tensors[tensor];
+    return it.strides.empty() ? bytes.moved(it.offset, 1) : Bytes();
+  }
+  Bytes down(std::size_t tensor, const Bytes& bytes) const {
+    const OnnxTensor& it = program_.tensors[tensor];
+    return it.strides.empty() ? bytes.moved(it.offset, -1) : Bytes();
+  }
+  void append(std::size_t tensor, const Bytes& wanted, std::vector<std::size_t>& out) {
+    looked_at_ += 1 + nodes_[tensor].writes.size();
+    for (const Write& write : nodes_[tensor].writes) {
+      if (write.bytes.meets(wanted)) out.push_back(write.op);
+    }
   }
 
   const OnnxProgram& program_;
-  Needs writers_;  ///< By tensor.
-  Needs parts_;    ///< By tensor: its views that are written.
-  std::vector<bool> first_ =
-      std::vector<bool>(writers_.size(), true);  ///< Not among the parts yet.
+  std::vector<Node> nodes_;  ///< By tensor.
+  std::size_t looked_at_ = 0;
 };
 
-/// Empty if there are too many.
+/// Empty if there are too many. A view comes after what it looks at, and needs no waiting for.
 Needs needs_of(const OnnxProgram& program) {
   WriterFinder writers(program);
   Needs needs(program.ops.size());
-  std::size_t count = 0;
   for (std::size_t o = 0; o < program.ops.size(); ++o) {
     const OnnxOp& op = program.ops[o];
-    if (op.view) continue;
     std::vector<std::size_t>& out = needs[o];
     if (op.decided_by != kNoIndex) out.push_back(op.decided_by);
-    for (const OnnxAccess& read : op.reads) writers.find(read.tensor, out);
+    for (const OnnxAccess& read : op.reads) writers.find(read, out);
     std::ranges::sort(out);
     out.erase(std::unique(out.begin(), out.end()), out.end());
-    for (const OnnxAccess& write : op.writes) writers.add(write.tensor, o);
-    count += out.size();
-    if (count > kMostNeeds) return {};
+    for (const OnnxAccess& write : op.writes) {
+      if (op.view) writers.add_view(write, o);
+      if (!op.view) writers.add(write, o);
+    }
+    if (writers.looked_at() > kMostNeeds) return {};
   }
   return needs;
 }
@@ -119,6 +191,7 @@ class ListSchedule {
 
  private:
   OnnxStep place(std::size_t o) {
+    if (ticks_[o] == 0) return {.op = o, .ticks = 0};  // A view: nobody waits for it.
     std::int64_t from = 0;
     for (const std::size_t need : needs_[o]) from = std::max(from, ends_[need]);
     const auto start = [&](std::size_t q) { return std::max(from, free_at_[q]); };
@@ -155,7 +228,8 @@ void add_waits(const OnnxProgram& program, std::vector<OnnxStep>& steps, const N
     Clock known = done_by[step.queue];
     std::vector<std::size_t> wanted;
     for (const std::size_t need : needs[step.op]) {
-      if (const std::size_t on = step_of[need]; on != kNoIndex) wanted.push_back(on);
+      const std::size_t on = step_of[need];
+      if (on != kNoIndex && !program.ops[need].view) wanted.push_back(on);
     }
     std::ranges::sort(wanted, std::greater());  // The latest imply the others.
     for (const std::size_t on : wanted) {

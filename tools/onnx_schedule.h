@@ -3,11 +3,13 @@
 // Problem: ONNX gives an order that works, not queues. For several queues an assignment is needed,
 //   and the waits that it implies.
 // Idea: list scheduling. Of the ops whose operands are there, the one with the longest way to the
-//   end goes first, on the queue where it starts earliest. Loads of constants (`--dma`) go on
-//   queues of their own, in the order of their first uses, and at most two ops ahead of them. A
-//   wait is left out where another one, or the order of a queue, says it already.
-// Cost: O(ops * (queues + log ops) + accesses).
-// Tested by tests/unit/tools/import_onnx_test.cpp.
+//   end goes first, on the queue where it starts earliest. An op's operands are there when all have
+//   run that write bytes of them, through whatever views and parts of results. Loads of constants
+//   (`--dma`) go on queues of their own, in the order of their first uses, and at most two ops
+//   ahead of them. A wait is left out where another one, or the order of a queue, says it already.
+// Cost: O(ops * (queues + log ops) + accesses * (views above + parts and writes of a tensor)); one
+//   queue is used where that would be more than 20 million looks.
+// Tested by tests/unit/tools/import_onnx_test.cpp and import_onnx_order_test.cpp.
 #pragma once
 
 #include <cstdint>
