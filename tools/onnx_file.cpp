@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "plan/words.h"
+#include "tools/onnx_nesting.h"
 #include "tools/onnx_protos.h"
 
 namespace memverify {
@@ -396,6 +397,11 @@ Result<OnnxFile> OnnxFile::read(std::string_view text, std::string_view file,
   }
   const SilentProtobuf silent;
   if (!out.protos_->model.ParseFromArray(text.data(), static_cast<int>(text.size()))) {
+    if (is_onnx_nested_too_deep(text)) {
+      return refuse(
+          "import.unsupported",
+          "graphs are nested too deep in nodes of other graphs: more than protobuf reads");
+    }
     return refuse("import.damaged",
                   "this is not an ONNX file, or it is damaged or cut off: protobuf cannot read it");
   }

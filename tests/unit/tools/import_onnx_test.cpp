@@ -488,8 +488,12 @@ TEST(ImportOnnx, HostileModelsAreRefused) {
                        .outputs = {untyped("y")}}
             .bytes();
   }
-  const std::string deep = import_bytes(ProtoBytes().number(1, 8).add(7, graph).bytes()).errors;
-  EXPECT_TRUE(has(deep, "import.damaged")) << deep;
+  const std::string nested = ProtoBytes().number(1, 8).add(7, graph).bytes();
+  const std::string deep = import_bytes(nested).errors;
+  EXPECT_TRUE(has(deep, "import.unsupported")) << deep;
+  EXPECT_TRUE(has(deep, "nested too deep")) << deep;
+  const std::string cut = import_bytes(nested.substr(0, 100)).errors;
+  EXPECT_TRUE(has(cut, "import.damaged")) << cut;
 }
 
 TEST(ImportOnnx, SurvivesACrashOfTheLibrary) {
