@@ -20,11 +20,14 @@ const Importer* chosen_importer(const ImportRequest& request, const std::string&
   return request.from.empty() ? importer_of(path, text) : find_importer(request.from);
 }
 
+bool has_option(const Importer& importer, std::string_view option) {
+  return std::ranges::find(importer.options, option) != importer.options.end();
+}
+
 std::vector<Diagnostic> wrong_options(const ImportRequest& request, const Importer* importer) {
   std::vector<Diagnostic> errors;
   for (const std::string_view option : given(request.options)) {
-    if (importer != nullptr &&
-        std::ranges::find(importer->options, option) != importer->options.end()) {
+    if (importer != nullptr && has_option(*importer, option)) {
       continue;
     }
     errors.push_back({.id = "import.option",
@@ -76,6 +79,7 @@ Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const
     if (!imported.ok()) return refuse(imported.errors());
     loaded.plan = std::move(imported.value().plan);
     loaded.is_imported = true;
+    loaded.takes_dims = has_option(*importer, "--dim");
     loaded.assumptions = std::move(imported.value().assumptions);
   }
   if (check != nullptr) {

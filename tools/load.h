@@ -15,6 +15,7 @@ struct Loaded {
   std::optional<Plan> plan;  ///< Unless there are errors.
   std::vector<InputError> errors;
   bool is_imported = false;              ///< By an importer.
+  bool takes_dims = false;               ///< By one that has the option --dim.
   std::vector<std::string> assumptions;  ///< Of that.
 };
 

@@ -35,9 +35,12 @@ OnnxExtent OnnxSymbols::named(const std::string& name) {
 }
 
 OnnxExtent OnnxSymbols::given(const std::string& name) {
-  const auto option = std::ranges::find(options_, name, &DimOption::name);
+  auto option = std::ranges::find(options_, name, &DimOption::name);
+  if (option == options_.end()) {
+    option = std::ranges::find(options_, symbol_name(name), &DimOption::name);
+  }
   if (option == options_.end()) return {};
-  used_.insert(name);
+  used_.insert(option->name);
   return option->min == option->max ? OnnxExtent(option->min) : new_symbol(name, &*option);
 }
 

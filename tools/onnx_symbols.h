@@ -21,7 +21,8 @@ class OnnxSymbols {
   /// The number, symbol or expression that "batch" or "past + 1" stands for. What is not written as
   /// arithmetic is a symbol, under a name like it that an expression can use.
   OnnxExtent named(const std::string& name);
-  /// What `--dim NAME=…` says; not known if there is no such option.
+  /// What `--dim NAME=…` says, by the name or else by that of a symbol like it; not known if there
+  /// is no such option.
   OnnxExtent given(const std::string& name);
   /// What to say of options for names that were never asked for; "" if there are none.
   std::string unused() const;

@@ -107,6 +107,9 @@ ExitCode compare_branches(const PlanOptions& options, const Plan& graph,
 
 ExitCode plan_graph_file(const PlanOptions& options, const Plan& graph,
                          const PlanGraphOptions& how) {
+  if (const auto errors = sizes_without_bound(graph, options.takes_dims); !errors.empty()) {
+    return refuse_errors(options, errors);
+  }
   const Allowance allowance(options.seconds);
   Planning planning = make_planning(
       options.file, graph, allowance.part(part_of_first(graph, how, options.branches), how));
@@ -136,6 +139,7 @@ ExitCode plan_file(PlanOptions options) {
   Loaded loaded = load_plan(options.file, cannot_be_planned, options.import);
   if (!loaded.plan) return refuse_input(options, std::move(loaded.errors));
   options.is_imported = loaded.is_imported;
+  options.takes_dims = loaded.takes_dims;
   write_error(assumptions_text(options.import, loaded.assumptions));
   Plan& graph = *loaded.plan;
   PlanGraphOptions how;

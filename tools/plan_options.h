@@ -31,6 +31,7 @@ struct PlanOptions {
   double seconds = 10;
   ImportRequest import;
   bool is_imported = false;  ///< An importer made the graph of the file, once it is read.
+  bool takes_dims = false;   ///< That importer has the option --dim.
   std::vector<std::int64_t> blocks = {kStandardBlocks.begin(), kStandardBlocks.end()};  ///< Sorted.
   std::string branches;  ///< "union" or "per-path"; "": union, without comparison.
   bool degrade = false;

@@ -9,10 +9,8 @@
 #include "tools/verify_file.h"
 
 namespace memverify {
-namespace {
 
-/// What the sizes of unplaced tensors need that has no bound.
-std::vector<Diagnostic> without_bound(const Plan& graph) {
+std::vector<Diagnostic> sizes_without_bound(const Plan& graph, bool takes_dims) {
   for (const TensorId id : ids(graph.tensors)) {
     const Tensor& tensor = graph.tensors[id];
     if (tensor.placement != TensorKind::kUnplaced) continue;
@@ -25,19 +23,17 @@ std::vector<Diagnostic> without_bound(const Plan& graph) {
       for (const SymbolId symbol : graph.formulas.symbols(size)) {
         if (graph.symbols[symbol].max) continue;
         const std::string name(graph.symbols[symbol].name);
+        const std::string with = takes_dims ? " with --dim " + printable(name) + "=MIN..MAX" : "";
         return {{.id = "graph.unbounded",
                  .message = "the size of tensor " + quoted(tensor.name) + " depends on symbol " +
-                            memverify::quoted(name) +
-                            ", which has no `max`: give it one, or plan for some " +
-                            "ranges with --buckets " + printable(name) + "=N,N",
+                            memverify::quoted(name) + ", which has no `max`: give it one" + with +
+                            ", or plan for some ranges with --buckets " + printable(name) + "=N,N",
                  .pointer = "/tensors/" + std::to_string(index(id))}};
       }
     }
   }
   return {};
 }
-
-}  // namespace
 
 Report decide_planned(const std::string& file, Plan plan) {
   Report report{.file = file};
@@ -53,7 +49,7 @@ Report decide_planned(const std::string& file, Plan plan) {
 
 Planning make_planning(const std::string& file, const Plan& graph, const PlanGraphOptions& how) {
   Planning result;
-  result.errors = without_bound(graph);
+  result.errors = sizes_without_bound(graph);
   if (!result.errors.empty()) return result;
   const Result<ApartPlan> apart = place_apart(graph, how.slots);
   if (!apart.ok()) {

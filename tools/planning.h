@@ -26,6 +26,11 @@ struct Planning {
   }
 };
 
+/// "graph.unbounded" for a symbol without a `max` that the size of a tensor without a place depends
+/// on, the first; empty if there is none. With `takes_dims` it names `--dim`, which bounds symbols
+/// of the file that the graph was made from.
+std::vector<Diagnostic> sizes_without_bound(const Plan& graph, bool takes_dims = false);
+
 /// Plans `graph` and has the outcome verified. `file` is what reports call it. Takes
 /// `how.strategy.max_seconds`, besides what proofs take.
 Planning make_planning(const std::string& file, const Plan& graph, const PlanGraphOptions& how);

@@ -190,6 +190,7 @@ TEST(CliImport, AsksForTheExtentsThatAnOnnxFileLeavesOpen) {
   const std::string model = kImports + "onnx/multimodal-decoder-with-input-ids_dummy_text.onnx";
   const Outcome open = box.run({"plan", model, "-o", "plan.json"});
   EXPECT_EQ(open.exit_code, 2) << open.out;
+  EXPECT_TRUE(contains(open.err, "with --dim batch=MIN..MAX")) << open.err;
   const Outcome bound = box.run({"plan", model, "-o", "plan.json", "--dim", "batch=1", "--dim",
                                  "seq=1..32", "--dim", "past_seq=0..32"});
   EXPECT_EQ(bound.exit_code, 0) << bound.err;
