@@ -19,7 +19,7 @@ struct TraceCommand {
     kWait,        ///< A stream for the record `record`.
     kHostEvent,   ///< The host for the record `record`.
     kHostStream,  ///< The host for a stream.
-    kHostAll,     ///< The host for everything.
+    kHostAll,     ///< The host for everything, in a trace of one device.
     kAlloc,       ///< A block of device memory.
     kFree,
   };
@@ -38,7 +38,7 @@ struct TraceCommand {
 struct KinetoTrace {
   std::vector<TraceCommand> commands;  ///< In the order of submission.
   std::int64_t unplaced = 0;           ///< Kernels without a launch: at the time they ran.
-  std::int64_t lost_syncs = 0;         ///< Syncs of which the trace does not say with what.
+  std::int64_t lost_syncs = 0;         ///< Syncs of which it is not known with what.
   std::int64_t queries = 0;            ///< Questions whether an event has completed.
   bool has_memory = false;
 };

@@ -97,6 +97,82 @@ TEST(ImportKineto, TheHostWaitsToo) {
   EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
 }
 
+/// Work on device 0, too, and all that `two_streams` has happens on device 1.
+Json two_devices() {
+  Json trace = two_streams();
+  Json& events = trace["traceEvents"];
+  const Json launch = events[1];
+  const Json kernel = events[2];
+  for (Json& event : events) {
+    if (event["args"].contains("device")) event["args"]["device"] = 1;
+    if (event["args"].contains("Device Id")) event["args"]["Device Id"] = 1;
+  }
+  Json memory = events[0];
+  memory["args"]["Device Id"] = 0;
+  events.push_back(memory);
+  events.push_back(launch);
+  events.back()["args"]["correlation"] = 9;
+  events.push_back(kernel);
+  events.back()["args"]["correlation"] = 9;
+  events.back()["args"]["stream"] = 9;
+  return trace;
+}
+
+TEST(ImportKineto, ASyncIsOfOneDevice) {
+  Json trace = two_devices();
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+  trace["traceEvents"][14]["args"]["stream"] = 7;  // As on device 1: where was it recorded?
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  trace = two_devices();
+  trace["traceEvents"][7] = trace["traceEvents"][11];  // No wait, but the host waits.
+  trace["traceEvents"][7]["args"]["correlation"] = 3;
+  trace["traceEvents"].erase(11);
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+  Json& sync = trace["traceEvents"][7]["args"];
+  sync["device"] = 0;
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  sync.erase("device");
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  EXPECT_EQ(assumed(imported_trace(trace.dump()), "1 sync left out"), 1);
+  sync["cuda_sync_kind"] = "Stream Sync";
+  sync["stream"] = 7;
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  sync["device"] = 1;
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+}
+
+TEST(ImportKineto, ASyncOfAnotherDeviceIsNone) {
+  Json trace = two_streams();
+  trace["traceEvents"][7] = trace["traceEvents"].back();
+  trace["traceEvents"][7]["args"]["correlation"] = 3;
+  trace["traceEvents"].erase(11);
+  for (const char* kind : {"Context Sync", "Stream Sync"}) {
+    trace["traceEvents"][7]["args"]["cuda_sync_kind"] = kind;
+    trace["traceEvents"][7]["args"]["stream"] = 7;
+    trace["traceEvents"][7]["args"]["device"] = 0;
+    EXPECT_EQ(trace_verdict(trace), Verdict::kSafe) << kind;
+    trace["traceEvents"][7]["args"]["device"] = 1;
+    EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown) << kind;
+  }
+}
+
+TEST(ImportKineto, ACallDoesNotSayOfWhichDevice) {
+  Json trace = two_devices();
+  for (std::size_t event = trace["traceEvents"].size(); event-- > 0;) {
+    if (trace["traceEvents"][event].value("cat", "") == "cuda_sync") {
+      trace["traceEvents"].erase(event);
+    }
+  }
+  trace["traceEvents"][6]["name"] = "cudaDeviceSynchronize";  // In place of the wait.
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  for (Json& event : trace["traceEvents"]) {
+    if (event["args"].contains("device")) event["args"]["device"] = 1;
+    if (event["args"].contains("Device Id")) event["args"]["Device Id"] = 1;
+  }
+  trace["traceEvents"].erase(10);  // The block of device 0.
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+}
+
 TEST(ImportKineto, AGraphHasAnOrderThatIsNotInTheTrace) {
   Json trace = two_streams();
   trace["traceEvents"][8]["name"] = "cudaGraphLaunch";
