@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "tools/json_cursor.h"
@@ -74,7 +75,10 @@ class TraceReader {
     }
     add_records();
     for (const std::size_t i : memory_) add_memory(i);
-    std::ranges::stable_sort(trace_.commands, {}, &TraceCommand::nanoseconds);
+    leave_out_tied_syncs();
+    std::ranges::stable_sort(trace_.commands, {}, [](const TraceCommand& one) {
+      return std::pair(one.nanoseconds, rank(one.kind));
+    });
     if (!errors_.empty()) return errors_;
     return std::move(trace_);
   }
@@ -260,6 +264,25 @@ class TraceReader {
       return;
     }
     trace_.commands.push_back(std::move(one));
+  }
+
+  static bool runs(Kind kind) { return kind == Kind::kRun || kind == Kind::kGraph; }
+
+  /// Of commands with one time nobody knows the order: the one that orders less. A record covers no
+  /// work of its time, and a wait does not hold it back.
+  static int rank(Kind kind) { return kind == Kind::kRecord ? 0 : runs(kind) ? 1 : 2; }
+
+  /// Whether the host's wait for a stream covers the work of its time or holds it back: neither.
+  void leave_out_tied_syncs() {
+    std::unordered_set<std::int64_t> times;
+    for (const TraceCommand& one : trace_.commands) {
+      if (runs(one.kind) || one.kind == Kind::kWait) times.insert(one.nanoseconds);
+    }
+    const std::size_t left_out = std::erase_if(trace_.commands, [&](const TraceCommand& one) {
+      return (one.kind == Kind::kHostStream || one.kind == Kind::kHostAll) &&
+             times.contains(one.nanoseconds);
+    });
+    trace_.tied_syncs += static_cast<std::int64_t>(left_out);
   }
 
   void add_records() {

@@ -36,10 +36,13 @@ struct TraceCommand {
 };
 
 struct KinetoTrace {
-  std::vector<TraceCommand> commands;  ///< In the order of submission.
-  std::int64_t unplaced = 0;           ///< Kernels without a launch: at the time they ran.
-  std::int64_t lost_syncs = 0;         ///< Syncs of which it is not known with what.
-  std::int64_t queries = 0;            ///< Questions whether an event has completed.
+  /// In the order of submission; of one time: records, work, waits. Allocations and frees are in
+  /// their order among themselves, and may have happened before or after all else of their time.
+  std::vector<TraceCommand> commands;
+  std::int64_t unplaced = 0;    ///< Kernels without a launch: at the time they ran.
+  std::int64_t lost_syncs = 0;  ///< Syncs of which it is not known with what.
+  std::int64_t tied_syncs = 0;  ///< Syncs left out: at the very time of work.
+  std::int64_t queries = 0;     ///< Questions whether an event has completed.
   bool has_memory = false;
 };
 

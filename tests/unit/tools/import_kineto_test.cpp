@@ -173,6 +173,52 @@ TEST(ImportKineto, ACallDoesNotSayOfWhichDevice) {
   EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
 }
 
+TEST(ImportKineto, OfOneTimeTheOrderIsNotKnown) {
+  const auto moved = [](std::size_t event, double ts) {
+    Json trace = two_streams();
+    trace["traceEvents"][event]["ts"] = ts;
+    return trace;
+  };
+  Json trace = moved(3, 20);  // The record: before or after the launch?
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  trace["traceEvents"][3]["ts"] = 20.001;
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+  EXPECT_EQ(trace_verdict(moved(6, 80)), Verdict::kUnknown);  // The wait.
+  for (const std::size_t event : {0, 4}) {  // The block begins, or ends, as the first is launched.
+    trace = moved(event, 20);
+    EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+    trace["traceEvents"][event]["ts"] = 20.0004;  // Less than a nanosecond.
+    trace["traceEvents"].erase(7);
+    EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+    trace["traceEvents"][event]["ts"] = event == 0 ? 20.001 : 19.999;
+    EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+  }
+}
+
+TEST(ImportKineto, ABlockReplacedAtOnceGoesOn) {
+  Json trace = two_streams();
+  trace["traceEvents"][5]["args"]["Addr"] = 4096;
+  std::swap(trace["traceEvents"][4], trace["traceEvents"][5]);
+  trace["traceEvents"][4]["ts"] = trace["traceEvents"][5]["ts"];  // Begins before the other ends.
+  trace["traceEvents"].erase(7);
+  EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+  EXPECT_EQ(assumed(imported_trace(trace.dump()), "block freed"), 0);
+  EXPECT_EQ(assumed(imported_trace(trace.dump()), "allocated over it"), 0);
+}
+
+TEST(ImportKineto, ASyncAtTheTimeOfWorkIsLeftOut) {
+  Json trace = two_streams();
+  trace["traceEvents"][7] = trace["traceEvents"].back();
+  trace["traceEvents"][7]["args"]["correlation"] = 3;
+  trace["traceEvents"].erase(11);
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+  for (const int ts : {20, 80}) {
+    trace["traceEvents"][6]["ts"] = ts;
+    EXPECT_EQ(trace_verdict(trace), Verdict::kUnknown);
+    EXPECT_EQ(assumed(imported_trace(trace.dump()), "1 sync left out: work has"), 1);
+  }
+}
+
 TEST(ImportKineto, AGraphHasAnOrderThatIsNotInTheTrace) {
   Json trace = two_streams();
   trace["traceEvents"][8]["name"] = "cudaGraphLaunch";
