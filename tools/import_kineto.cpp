@@ -262,7 +262,7 @@ void KinetoPlan::add_command(PlanDraft& draft, std::size_t index) const {
     case Kind::kGraph: {
       OpSpec op{.label = command.name, .queue = queue};
       const bool known = command.kind == Kind::kRun && with_memory_.contains(command.device) &&
-                         !doubtful_.contains(index);
+                         !(command.spans && with_memory_.size() > 1) && !doubtful_.contains(index);
       if (!known) op.kind = "unknown";
       for (const std::size_t block : touched_[index]) {
         const AccessSpec access{.tensor = blocks_[block].name, .update = blocks_[block].name};
@@ -294,10 +294,11 @@ void KinetoPlan::add_assumptions(PlanDraft& draft) const {
   draft.assume(
       "The host submits work when it calls for it; streams are queues that complete in order, and "
       "none waits for another one unless the trace says so.");
-  draft.assume(trace_.has_memory
-                   ? "A kernel touches no other device memory than blocks that are live when it is "
-                     "submitted; what is wrong within a block is not looked for."
-                   : "What kernels touch is not in the trace: it has no memory events.");
+  draft.assume(
+      trace_.has_memory
+          ? "A kernel touches no other device memory than blocks of its device that are live "
+            "when it is submitted; what is wrong within a block is not looked for."
+          : "What kernels touch is not in the trace: it has no memory events.");
   const auto count = [&](std::int64_t number, std::string_view noun, const std::string& rest) {
     if (number > 0) draft.assume(counted(number, noun) + rest);
   };

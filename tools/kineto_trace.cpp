@@ -1,6 +1,7 @@
 #include "tools/kineto_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,16 @@ std::optional<std::int64_t> integer_of(const TraceJson& object, std::string_view
 std::string label_of(const TraceJson& object, std::string_view key) {
   const std::optional<std::int64_t> number = integer_of(object, key);
   return number ? std::to_string(*number) : text_of(object, key);
+}
+
+/// Copies from device to device, or of a kind that is not told, and collectives.
+bool spans_devices(const std::string& category, std::string_view name) {
+  if (category == "gpu_memcpy") {
+    return std::ranges::none_of(
+        std::array<std::string_view, 3>{"HtoD", "DtoH", "DtoD"},
+        [&](std::string_view kind) { return name.find(kind) != std::string_view::npos; });
+  }
+  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos;
 }
 
 bool is_device_work(const std::string& category) {
@@ -189,6 +200,8 @@ class TraceReader {
     one.name = text_of(events_[i], "name");
     one.stream = stream_of(i);
     one.device = integer_of(arguments(i), "device").value_or(0);
+    one.spans = spans_devices(text_of(events_[i], "cat"), one.name) ||
+                (!one_device_ && !integer_of(arguments(i), "device"));
     if (one.stream.empty()) return fail(i, "import.type", "device work needs a stream");
     streams_[label_of(arguments(i), "device")].insert(one.stream);
     if (call == nullptr) ++trace_.unplaced;

@@ -30,7 +30,8 @@ struct TraceCommand {
   std::string thread;
   std::int64_t correlation = 0;  ///< The number that links host and device.
   std::int64_t record = 0;       ///< The correlation of the record that is waited for.
-  std::int64_t device = 0;       ///< Of a block.
+  std::int64_t device = 0;       ///< Of a block, or of what runs.
+  bool spans = false;            ///< May touch memory of other devices, too.
   std::int64_t address = 0;
   std::int64_t bytes = 0;
 };

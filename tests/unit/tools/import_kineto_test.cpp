@@ -141,6 +141,27 @@ TEST(ImportKineto, ASyncIsOfOneDevice) {
   EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
 }
 
+TEST(ImportKineto, WhatSpansDevicesIsUnknown) {
+  Json trace = two_devices();
+  Json& event = trace["traceEvents"][14];  // On device 0.
+  event["cat"] = "gpu_memcpy";
+  const auto verdict = [&](const char* name) {
+    event["name"] = name;
+    return trace_verdict(trace);
+  };
+  EXPECT_EQ(verdict("Memcpy DtoD (Device -> Device)"), Verdict::kSafe);
+  EXPECT_EQ(verdict("Memcpy PtoP (Device -> Device)"), Verdict::kUnknown);
+  EXPECT_EQ(verdict("Memcpy Unknown (Unknown -> Unknown)"), Verdict::kUnknown);
+  event["cat"] = "kernel";
+  EXPECT_EQ(verdict("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), Verdict::kUnknown);
+  EXPECT_EQ(verdict("gemm"), Verdict::kSafe);
+  event["args"].erase("device");
+  EXPECT_EQ(verdict("gemm"), Verdict::kUnknown);
+  trace = two_streams();  // Only one device has blocks.
+  trace["traceEvents"][2]["name"] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
+}
+
 TEST(ImportKineto, ASyncOfAnotherDeviceIsNone) {
   Json trace = two_streams();
   trace["traceEvents"][7] = trace["traceEvents"].back();
