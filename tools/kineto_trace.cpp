@@ -308,10 +308,11 @@ class TraceReader {
 
   void add_memory(std::size_t i) {
     const TraceJson& args = arguments(i);
-    const std::int64_t type = integer_of(args, "Device Type").value_or(0);
+    const auto type = integer_of(args, "Device Type");
     const auto address = integer_of(args, "Addr");
     const auto bytes = integer_of(args, "Bytes");
-    if (type == 0) return;  // Of the host.
+    if (!type) return fail(i, "import.type", "a memory event needs a `Device Type`");
+    if (*type == 0) return;  // Of the host.
     if (!address || !bytes || *bytes == 0) {
       return fail(i, "import.type", "a memory event needs an address `Addr` and `Bytes`");
     }

@@ -274,6 +274,9 @@ TEST(ImportKineto, NamesThePlaceOfAFault) {
   trace["traceEvents"][0]["args"].erase("Addr");
   EXPECT_EQ(trace_error(trace.dump()), "import.type /traceEvents/0");
   trace = two_streams();
+  trace["traceEvents"][0]["args"].erase("Device Type");
+  EXPECT_EQ(trace_error(trace.dump()), "import.type /traceEvents/0");
+  trace = two_streams();
   trace["traceEvents"][0]["args"]["Addr"] = -1;
   EXPECT_EQ(trace_error(trace.dump()), "import.range /traceEvents/0");
   trace = two_streams();
