@@ -181,6 +181,8 @@ TEST(ImportExecutorch, NamesThePlaceOfAFault) {
       {[](PteFile& f) { f.values[2].sizes = {-1}; }, "import.range " + values + "2/val"},
       {[](PteFile& f) { f.values[1].data = 2; }, "import.unknown " + values + "1/val"},
       {[](PteFile& f) { f.values[1].sizes = {1 << 20}; }, "import.range " + values + "1/val"},
+      {[](PteFile& f) { f.values[2].memory = 2; },
+       "import.contradiction " + values + "2/val/allocation_info"},
       {[](PteFile& f) { f.values[1].list = {7}; }, "import.unknown /execution_plan/0"},
       {[](PteFile& f) { f.calls[1].args = {9}; }, "import.unknown " + calls + "1/instr_args"},
       {[](PteFile& f) { f.calls[1].op = 2; }, "import.unknown " + calls + "1/instr_args"},
