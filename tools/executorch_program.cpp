@@ -221,6 +221,15 @@ class ProgramReader {
     return list;
   }
 
+  std::vector<std::size_t> freed_by(const FlatTable& call) {
+    const std::int64_t index = call.i32(0);
+    if (index < 0 || index >= std::ssize(method_.values)) {
+      call.fail("import.unknown", "there is no value " + std::to_string(index));
+      return {};
+    }
+    return {static_cast<std::size_t>(index)};
+  }
+
   void read_call(const FlatTable& from) {
     const FlatTable what = from.table(1, "instr_args");
     PteCall call;
@@ -243,6 +252,7 @@ class ProgramReader {
       }
       case kFreeCall:
         call.kind = PteCall::Kind::kFree;
+        call.args = freed_by(what);
         break;
       default:
         return from.fail("import.unsupported",

@@ -38,7 +38,8 @@ struct PteCall {
   Kind kind = Kind::kKernel;
   std::string name;               ///< "aten::add", or the delegate's "XnnpackBackend".
   std::string overload;           ///< "out"
-  std::vector<std::size_t> args;  ///< Values; of a kernel the last one is what it returns.
+  std::vector<std::size_t> args;  ///< Values; of a kernel the last one is what it returns; of
+                                  ///< a free the one that is freed.
 };
 
 struct PteMethod {

@@ -21,8 +21,8 @@ struct PteFileValue {
 
 struct PteFileCall {
   std::vector<std::int32_t> args;
-  std::uint8_t kind = 1;  ///< 1 a kernel, 2 a delegate, 4 a jump.
-  std::int32_t op = 0;    ///< 0 "aten::op.out", 1 "executorch_prim::et_view".
+  std::uint8_t kind = 1;  ///< 1 a kernel, 2 a delegate, 4 a jump, 5 a free.
+  std::int32_t op = 0;    ///< 0 "aten::op.out", 1 "executorch_prim::et_view"; the value to free.
 };
 
 struct PteFile {
