@@ -102,6 +102,7 @@ class ProgramReader {
 
   void read_method(const FlatTable& from) {
     method_.name = short_name(from.text(0, "name"));
+    method_.memories = from.i64s(8, "non_const_buffer_sizes");
     for (const FlatTable& value : from.tables(2, "values")) {
       method_.values.emplace_back();
       read_value(value, method_.values.back());
@@ -109,7 +110,6 @@ class ProgramReader {
     check_lists(from);
     method_.inputs = values(from, 3, "inputs");
     method_.outputs = values(from, 4, "outputs");
-    method_.memories = from.i64s(8, "non_const_buffer_sizes");
     for (const FlatTable& op : from.tables(6, "operators")) {
       operators_.emplace_back(short_name(op.text(0, "name")), short_name(op.text(1, "overload")));
     }
@@ -159,6 +159,12 @@ class ProgramReader {
       const std::int64_t high = place.u32(2);
       if (high >= 1 << 16) return place.fail("import.range", "an offset beyond 2^48");
       value.place = {.memory = place.u32(0), .offset = (high << 32U) + place.u32(1)};
+      if (value.place->memory >= std::ssize(method_.memories)) {
+        return place.fail("import.contradiction",
+                          "the method has no memory " + std::to_string(value.place->memory) +
+                              ": `non_const_buffer_sizes` has " +
+                              counted(std::ssize(method_.memories), "size"));
+      }
     }
     const std::int64_t data = from.u32(5);
     value.has_data = data > 0 || value.external;
@@ -215,6 +221,15 @@ class ProgramReader {
     return list;
   }
 
+  std::vector<std::size_t> freed_by(const FlatTable& call) {
+    const std::int64_t index = call.i32(0);
+    if (index < 0 || index >= std::ssize(method_.values)) {
+      call.fail("import.unknown", "there is no value " + std::to_string(index));
+      return {};
+    }
+    return {static_cast<std::size_t>(index)};
+  }
+
   void read_call(const FlatTable& from) {
     const FlatTable what = from.table(1, "instr_args");
     PteCall call;
@@ -237,6 +252,7 @@ class ProgramReader {
       }
       case kFreeCall:
         call.kind = PteCall::Kind::kFree;
+        call.args = freed_by(what);
         break;
       default:
         return from.fail("import.unsupported",

@@ -38,7 +38,8 @@ struct PteCall {
   Kind kind = Kind::kKernel;
   std::string name;               ///< "aten::add", or the delegate's "XnnpackBackend".
   std::string overload;           ///< "out"
-  std::vector<std::size_t> args;  ///< Values; of a kernel the last one is what it returns.
+  std::vector<std::size_t> args;  ///< Values; of a kernel the last one is what it returns; of
+                                  ///< a free the one that is freed.
 };
 
 struct PteMethod {
@@ -54,6 +55,7 @@ struct PteMethod {
 
 /// Reads the first method of a program. Errors, with the path to what is at fault: "import.format"
 /// (not an ExecuTorch program), "import.damaged", "import.unknown" (an index beyond its table),
+/// "import.contradiction" (a place in a memory that the method does not have),
 /// "import.range", and "import.unsupported" (types without a size, jumps). Cost and memory: linear
 /// in the file.
 Result<PteMethod> read_executorch(std::string_view text, std::string_view file);

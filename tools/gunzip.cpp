@@ -9,6 +9,7 @@ namespace memverify {
 namespace {
 
 constexpr int kGzipWindow = 16 + MAX_WBITS;
+constexpr std::size_t kMostRatio = 200;
 constexpr std::size_t kStep = std::size_t{1} << 20;
 
 /// zlib's state; ended with the scope.
@@ -36,7 +37,7 @@ Diagnostic damaged(const std::string& why) {
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1F\x8B\x08"); }
 
-Result<std::string> gunzip(std::string_view bytes) {
+Result<std::string> gunzip(std::string_view bytes, std::size_t any_ratio) {
   Inflater inflater;
   if (!inflater.ok()) return damaged("zlib does not start");
   z_stream& stream = inflater.stream();
@@ -59,6 +60,12 @@ Result<std::string> gunzip(std::string_view bytes) {
     state = inflate(&stream, Z_NO_FLUSH);
     const std::size_t made = kStep - stream.avail_out;
     size += made;
+    if (size > any_ratio && size / kMostRatio > bytes.size()) {
+      return Diagnostic{.id = "gzip.format",
+                        .message =
+                            "this gzip file holds more than 200 times its size: refused, as "
+                            "no real plan or trace does; unpack it first if this one is"};
+    }
     if (state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) {
       return damaged(stream.msg != nullptr ? stream.msg : "zlib gives up");
     }

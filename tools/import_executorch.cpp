@@ -45,7 +45,9 @@ class PlacedValues {
   void write(std::size_t value) {
     const PteValue& one = values_[value];
     if (!one.place || one.bytes == 0) return;
-    latest_[key(value)] = value;
+    const auto [last, first] = last_.try_emplace(key(value), Last{value});
+    last->second.several |= last->second.value != value;
+    last->second.value = value;
     auto& memory = intact_[one.place->memory];
     const std::int64_t end = one.place->offset + one.bytes;
     auto at = memory.lower_bound(one.place->offset);
@@ -56,9 +58,11 @@ class PlacedValues {
   /// The last one written with the same place, size and type; nullopt when there is none.
   std::optional<std::size_t> like(std::size_t value) const {
     if (!values_[value].place) return std::nullopt;
-    const auto found = latest_.find(key(value));
-    return found == latest_.end() ? std::nullopt : std::optional(found->second);
+    const auto found = last_.find(key(value));
+    return found == last_.end() ? std::nullopt : std::optional(found->second.value);
   }
+  /// True iff others were written with the same place, size and type before the one that is `like`.
+  bool several_like(std::size_t value) const { return last_.at(key(value)).several; }
   /// True iff none of its bytes has been written since it was.
   bool intact(std::size_t value) const {
     const auto& memory = intact_.at(values_[value].place->memory);
@@ -77,19 +81,24 @@ class PlacedValues {
   }
 
   const std::vector<PteValue>& values_;
-  std::map<Key, std::size_t> latest_;
+  struct Last {
+    std::size_t value = 0;
+    bool several = false;
+  };
+  std::map<Key, Last> last_;
   std::map<std::int64_t, std::map<std::int64_t, std::size_t>> intact_;  ///< By memory and offset.
 };
 
 class ExecutorchPlan {
  public:
-  explicit ExecutorchPlan(const PteMethod& method)
+  ExecutorchPlan(const PteMethod& method, std::string_view file)
       : method_(method),
+        file_(file),
         inputs_(as_set(method.inputs)),
         state_(method.values.size()),
         placed_(method.values) {}
 
-  Result<Imported> make(std::string_view file);
+  Result<Imported> make();
 
  private:
   enum class Role : std::uint8_t { kEmpty, kValued, kView };
@@ -111,13 +120,18 @@ class ExecutorchPlan {
   bool count_arguments();
   void begin(std::size_t i);
   void add_call(std::size_t index);
+  void add_view_call(std::size_t index);
+  void add_free(std::size_t index);
   void make_view(std::size_t view, std::size_t base);
   Use use_of(std::size_t tensor, bool may_be_result);
+  void use_or_drop(std::size_t tensor, std::string_view user);
   void add_memory();
   void add_boundary();
   void add_assumptions();
 
   const PteMethod& method_;
+  std::string_view file_;
+  std::vector<Diagnostic> errors_;
   ValueSet inputs_;
   PlanDraft draft_;
   std::vector<State> state_;
@@ -204,23 +218,56 @@ ExecutorchPlan::Use ExecutorchPlan::use_of(std::size_t tensor, bool may_be_resul
     return Use::kRead;
   }
   if (!base) return may_be_result ? Use::kWrite : Use::kScratch;
-  if (may_be_result || !placed_.intact(*base)) return Use::kUnclear;
+  if (may_be_result || placed_.several_like(tensor) || !placed_.intact(*base)) {
+    return Use::kUnclear;
+  }
   make_view(tensor, *base);
   views_.push_back(memverify::quoted(state.name) + " of " + memverify::quoted(state_[*base].name));
   return Use::kRead;
 }
 
-void ExecutorchPlan::add_call(std::size_t index) {
+/// Of a use that is no op's: one of unknown effect, if it is unclear.
+void ExecutorchPlan::use_or_drop(std::size_t tensor, std::string_view user) {
+  if (use_of(tensor, false) != Use::kUnclear) return;
+  draft_.drop(user, kPteQueue, {{.tensor = state_[tensor].name}});
+}
+
+/// `et_view`: its last argument becomes a view of the first one.
+void ExecutorchPlan::add_view_call(std::size_t index) {
   const PteCall& call = method_.calls[index];
-  if (call.kind == PteCall::Kind::kFree) return;
-  if (is_et_view(call)) {
-    const Values given = tensors(call.args);
-    if (given.size() == 2 && state_[given[1]].role == Role::kEmpty) {
-      use_of(given[0], false);
-      make_view(given[1], given[0]);
-    }
+  const std::size_t base = call.args.front();
+  const std::size_t view = call.args.back();
+  for (const std::size_t one : {base, view}) {
+    if (value(one).kind != PteValue::Kind::kTensor || value(one).bytes == 0) return;
+  }
+  if (state_[view].role != Role::kEmpty) {
+    errors_.push_back({.id = "import.unsupported",
+                       .message = "call " + std::to_string(index) + " makes " +
+                                  memverify::quoted(state_[view].name) +
+                                  " a view, which has a value or a base by then",
+                       .pointer = "/execution_plan/0/chains",
+                       .file = std::string(file_)});
     return;
   }
+  use_or_drop(base, call.name + "_" + std::to_string(index));
+  make_view(view, base);
+}
+
+/// From here on, nobody may rely on the bytes of what is freed.
+void ExecutorchPlan::add_free(std::size_t index) {
+  for (const std::size_t freed : tensors(method_.calls[index].args)) {
+    OpSpec op{.label = "free", .queue = kPteQueue};
+    const std::string name = draft_.unique("free_" + std::to_string(index));
+    op.name = name;
+    op.clobbers.push_back({.tensor = state_[freed].name});
+    draft_.builder().add_op(op);
+  }
+}
+
+void ExecutorchPlan::add_call(std::size_t index) {
+  const PteCall& call = method_.calls[index];
+  if (is_et_view(call)) return add_view_call(index);
+  if (call.kind == PteCall::Kind::kFree) return add_free(index);
   const std::string name = draft_.unique(call.name + "_" + std::to_string(index));
   const std::string label = call.overload.empty() ? call.name : call.name + "." + call.overload;
   OpSpec op{.name = name, .label = label, .queue = kPteQueue};
@@ -381,14 +428,14 @@ void ExecutorchPlan::add_assumptions() {
   }
 }
 
-Result<Imported> ExecutorchPlan::make(std::string_view file) {
+Result<Imported> ExecutorchPlan::make() {
   if (!count_arguments()) {
     return Diagnostic{.id = "import.damaged",
                       .message =
                           "the file repeats itself: its calls have more arguments than it "
                           "has bytes",
                       .pointer = "/execution_plan/0/chains",
-                      .file = std::string(file)};
+                      .file = std::string(file_)};
   }
   draft_.builder().set_name(method_.name);
   draft_.builder().add_queue({.name = kPteQueue});
@@ -400,7 +447,8 @@ Result<Imported> ExecutorchPlan::make(std::string_view file) {
   }
   for (std::size_t i = 0; i < state_.size(); ++i) begin(i);
   for (std::size_t i = 0; i < method_.calls.size(); ++i) add_call(i);
-  for (const std::size_t output : tensors(method_.outputs)) use_of(output, false);
+  if (!errors_.empty()) return errors_;
+  for (const std::size_t output : tensors(method_.outputs)) use_or_drop(output, "outputs");
   add_memory();
   add_boundary();
   add_assumptions();
@@ -413,7 +461,7 @@ Result<Imported> import_executorch(std::string_view text, std::string_view file,
                                    const ImportOptions& /*options*/) {
   const Result<PteMethod> method = read_executorch(text, file);
   if (!method.ok()) return method.errors();
-  return ExecutorchPlan(method.value()).make(file);
+  return ExecutorchPlan(method.value(), file).make();
 }
 
 }  // namespace memverify

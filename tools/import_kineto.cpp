@@ -9,6 +9,7 @@
 //
 // Tested by tests/unit/tools/import_kineto_test.cpp on corpus/imports/kineto.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,8 +39,9 @@ struct Block {
   std::int64_t device = 0;
   std::int64_t address = 0;
   std::int64_t bytes = 0;
-  std::size_t begin = 0;  ///< Commands.
-  std::size_t end = 0;
+  std::int64_t begin = 0;  ///< Nanoseconds, both included.
+  std::int64_t end = 0;
+  bool replaces = false;  ///< Began on a live block with its address that was not freed.
 };
 
 class KinetoPlan {
@@ -60,12 +62,13 @@ class KinetoPlan {
   }
 
  private:
-  static constexpr std::size_t kOpen = static_cast<std::size_t>(-1);
+  static constexpr std::int64_t kStart = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
 
   const std::vector<TraceCommand>& commands() const { return trace_.commands; }
 
   void find_blocks();
-  void close(std::size_t block, std::size_t at) { blocks_[block].end = at; }
+  void close(std::size_t block, std::int64_t at) { blocks_[block].end = at; }
   void find_accesses();
   void doubt(const Plan& plan, const EngineResult& result);
   Result<Imported> build() const;
@@ -89,10 +92,10 @@ class KinetoPlan {
 };
 
 /// The lifetimes of blocks. One that is freed but was never seen to begin was there from the start;
-/// one that begins on a live block ends that.
+/// one that begins on a live block ends that, and a free of that at the same time is its own.
 void KinetoPlan::find_blocks() {
   std::map<std::int64_t, std::map<std::int64_t, std::size_t>> live;  // By device and address.
-  const auto add = [&](const TraceCommand& command, std::size_t begin) {
+  const auto add = [&](const TraceCommand& command, std::int64_t begin) {
     blocks_.push_back({.name = "block_" + std::to_string(blocks_.size()),
                        .device = command.device,
                        .address = command.address,
@@ -101,17 +104,20 @@ void KinetoPlan::find_blocks() {
                        .end = kOpen});
     return blocks_.size() - 1;
   };
-  for (std::size_t i = 0; i < commands().size(); ++i) {
-    const TraceCommand& command = commands()[i];
+  for (const TraceCommand& command : commands()) {
+    const std::int64_t now = command.nanoseconds;
     auto& blocks = live[command.device];
     if (command.kind == Kind::kFree) {
       const auto found = blocks.find(command.address);
-      if (found != blocks.end()) {
-        close(found->second, i);
-        blocks.erase(found);
-      } else {
-        close(add(command, 0), i);
+      if (found == blocks.end()) {
+        close(add(command, kStart), now);
         ++from_before_;
+      } else if (Block& block = blocks_[found->second]; block.replaces && block.begin == now) {
+        block.replaces = false;
+        --overlapping_;
+      } else {
+        close(found->second, now);
+        blocks.erase(found);
       }
     } else if (command.kind == Kind::kAlloc) {
       auto at = blocks.lower_bound(command.address);
@@ -119,12 +125,16 @@ void KinetoPlan::find_blocks() {
         const Block& before = blocks_[std::prev(at)->second];
         if (before.address + before.bytes > command.address) --at;
       }
+      bool replaces = false;
       while (at != blocks.end() && at->first < command.address + command.bytes) {
-        close(at->second, i);
+        replaces = replaces || at->first == command.address;
+        close(at->second, now);
         ++overlapping_;
         at = blocks.erase(at);
       }
-      blocks[command.address] = add(command, i);
+      const std::size_t block = add(command, now);
+      blocks_[block].replaces = replaces;
+      blocks[command.address] = block;
     }
   }
 }
@@ -154,11 +164,12 @@ void KinetoPlan::find_accesses() {
                        .file = std::string(file_)});
     return;
   }
+  const auto time_of = [&](std::size_t command) { return commands()[command].nanoseconds; };
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     for (const auto& [stream, order] : streams) {
       if (device_of[stream] != blocks_[block].device) continue;
-      const auto first = std::ranges::lower_bound(order, blocks_[block].begin);
-      const auto end = std::ranges::lower_bound(order, blocks_[block].end);
+      const auto first = std::ranges::lower_bound(order, blocks_[block].begin, {}, time_of);
+      const auto end = std::ranges::upper_bound(order, blocks_[block].end, {}, time_of);
       if (first == end) continue;
       touched_[*first].push_back(block);
       if (first != std::prev(end)) touched_[*std::prev(end)].push_back(block);
@@ -251,7 +262,7 @@ void KinetoPlan::add_command(PlanDraft& draft, std::size_t index) const {
     case Kind::kGraph: {
       OpSpec op{.label = command.name, .queue = queue};
       const bool known = command.kind == Kind::kRun && with_memory_.contains(command.device) &&
-                         !doubtful_.contains(index);
+                         !(command.spans && with_memory_.size() > 1) && !doubtful_.contains(index);
       if (!known) op.kind = "unknown";
       for (const std::size_t block : touched_[index]) {
         const AccessSpec access{.tensor = blocks_[block].name, .update = blocks_[block].name};
@@ -283,16 +294,19 @@ void KinetoPlan::add_assumptions(PlanDraft& draft) const {
   draft.assume(
       "The host submits work when it calls for it; streams are queues that complete in order, and "
       "none waits for another one unless the trace says so.");
-  draft.assume(trace_.has_memory
-                   ? "A kernel touches no other device memory than blocks that are live when it is "
-                     "submitted; what is wrong within a block is not looked for."
-                   : "What kernels touch is not in the trace: it has no memory events.");
+  draft.assume(
+      trace_.has_memory
+          ? "A kernel touches no other device memory than blocks of its device that are live "
+            "when it is submitted; what is wrong within a block is not looked for."
+          : "What kernels touch is not in the trace: it has no memory events.");
   const auto count = [&](std::int64_t number, std::string_view noun, const std::string& rest) {
     if (number > 0) draft.assume(counted(number, noun) + rest);
   };
   count(trace_.unplaced, "piece",
         " of device work without a call of the host: taken as submitted when it ran.");
   count(trace_.lost_syncs, "sync", " left out: the trace does not say what was waited for.");
+  count(trace_.tied_syncs, "sync",
+        " left out: work has the same time, and it is not known which was first.");
   if (renumbered_) {
     draft.assume(
         "The one device of the memory events is the one that kernels run on, although "

@@ -1,11 +1,13 @@
 #include "tools/kineto_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "tools/json_cursor.h"
@@ -44,6 +46,16 @@ std::string label_of(const TraceJson& object, std::string_view key) {
   return number ? std::to_string(*number) : text_of(object, key);
 }
 
+/// Copies from device to device, or of a kind that is not told, and collectives.
+bool spans_devices(const std::string& category, std::string_view name) {
+  if (category == "gpu_memcpy") {
+    return std::ranges::none_of(
+        std::array<std::string_view, 3>{"HtoD", "DtoH", "DtoD"},
+        [&](std::string_view kind) { return name.find(kind) != std::string_view::npos; });
+  }
+  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos;
+}
+
 bool is_device_work(const std::string& category) {
   return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset";
 }
@@ -67,13 +79,17 @@ class TraceReader {
     one_device_ = devices_.size() < 2;
     merge_graphs();
     for (const std::size_t i : work_) add_work(i);
+    for (const std::size_t i : syncs_) note_stream(i);
     for (const std::size_t i : syncs_) add_sync(i);
     if (syncs_.empty()) {
       for (const auto& [correlation, i] : calls_) add_host_sync(i);
     }
     add_records();
     for (const std::size_t i : memory_) add_memory(i);
-    std::ranges::stable_sort(trace_.commands, {}, &TraceCommand::nanoseconds);
+    leave_out_tied_syncs();
+    std::ranges::stable_sort(trace_.commands, {}, [](const TraceCommand& one) {
+      return std::pair(one.nanoseconds, rank(one.kind));
+    });
     if (!errors_.empty()) return errors_;
     return std::move(trace_);
   }
@@ -106,6 +122,9 @@ class TraceReader {
     }
     if (memory) {
       memory_.push_back(i);
+      if (integer_of(arguments(i), "Device Type").value_or(0) != 0) {
+        memory_devices_.insert(integer_of(arguments(i), "Device Id").value_or(0));
+      }
     } else if (call) {
       if (const auto number = integer_of(arguments(i), "correlation")) calls_.emplace(*number, i);
     } else if (is_device_work(category)) {
@@ -113,15 +132,38 @@ class TraceReader {
       devices_.insert(label_of(arguments(i), "device"));
     } else {
       syncs_.push_back(i);
+      if (const std::string device = label_of(arguments(i), "device"); !device.empty()) {
+        devices_.insert(device);
+      }
     }
   }
 
   std::int64_t time_of(std::size_t i) const {
     return std::llround(events_[i].find("ts")->get<double>() * 1000);
   }
-  std::string stream_of(std::size_t i, std::string_view key) const {
-    const std::string stream = label_of(arguments(i), key);
+  std::string stream_of(std::size_t i) const {
+    const std::string stream = label_of(arguments(i), "stream");
     return one_device_ ? stream : label_of(arguments(i), "device") + "." + stream;
+  }
+  /// Where the event of a wait was recorded: the trace has the number of the stream, not of its
+  /// device. "" when streams of several devices have it.
+  std::string recorded_on(std::size_t i) const {
+    const std::string stream = label_of(arguments(i), "wait_on_stream");
+    if (one_device_) return stream;
+    std::string found;
+    for (const auto& [device, streams] : streams_) {
+      const std::string name = device + "." + stream;
+      if (!streams.contains(name)) continue;
+      if (!found.empty()) return "";
+      found = name;
+    }
+    return found;
+  }
+  void note_stream(std::size_t i) {
+    const std::string kind = text_of(arguments(i), "cuda_sync_kind");
+    const std::string device = label_of(arguments(i), "device");
+    if (device.empty() || !kind.starts_with("Stream")) return;
+    streams_[device].insert(stream_of(i));
   }
   /// The call of the host that this belongs to.
   const std::size_t* call_of(std::int64_t correlation) const {
@@ -156,10 +198,12 @@ class TraceReader {
     const bool graph = call != nullptr && call_name(events_[*call]) == "GraphLaunch";
     TraceCommand one = command(graph ? Kind::kGraph : Kind::kRun, i, correlation);
     one.name = text_of(events_[i], "name");
-    one.stream = stream_of(i, "stream");
+    one.stream = stream_of(i);
     one.device = integer_of(arguments(i), "device").value_or(0);
+    one.spans = spans_devices(text_of(events_[i], "cat"), one.name) ||
+                (!one_device_ && !integer_of(arguments(i), "device"));
     if (one.stream.empty()) return fail(i, "import.type", "device work needs a stream");
-    streams_.insert(one.stream);
+    streams_[label_of(arguments(i), "device")].insert(one.stream);
     if (call == nullptr) ++trace_.unplaced;
     trace_.commands.push_back(std::move(one));
   }
@@ -172,7 +216,11 @@ class TraceReader {
     TraceCommand one = command(Kind::kHostAll, i, correlation);
     if (kind == "Stream Sync") {
       one.kind = Kind::kHostStream;
-      one.stream = stream_of(i, "stream");
+      one.stream = stream_of(i);
+      if (!one_device_ && label_of(args, "device").empty()) {
+        ++trace_.lost_syncs;
+        return;
+      }
     } else if (kind == "Stream Wait Event" || kind == "Event Sync") {
       const bool event = kind == "Event Sync";
       if (event && (call == nullptr || call_name(events_[*call]) != "EventSynchronize")) {
@@ -181,18 +229,35 @@ class TraceReader {
       }
       one.kind = event ? Kind::kHostEvent : Kind::kWait;
       one.record = integer_of(args, "wait_on_cuda_event_record_corr_id").value_or(-1);
-      if (!event) one.stream = stream_of(i, "stream");
-      const std::string recorded_on = stream_of(i, "wait_on_stream");
-      if (one.record < 0 || call_of(one.record) == nullptr || recorded_on.empty()) {
-        ++trace_.lost_syncs;  // Recorded before the trace, or never.
+      if (!event) one.stream = stream_of(i);
+      const std::string stream = recorded_on(i);
+      if (one.record < 0 || call_of(one.record) == nullptr || stream.empty()) {
+        ++trace_.lost_syncs;  // Recorded before the trace, or never, or who knows where.
         return;
       }
-      records_.emplace(one.record, recorded_on);
-    } else if (kind != "Context Sync") {
+      records_.emplace(one.record, stream);
+    } else if (kind == "Context Sync") {
+      return add_device_sync(one, label_of(args, "device"));
+    } else {
       ++trace_.lost_syncs;
       return;
     }
     trace_.commands.push_back(std::move(one));
+  }
+
+  /// The host waits for all streams of a device, "" if it is not known which.
+  void add_device_sync(TraceCommand one, const std::string& device) {
+    if (one_device_ && (!device.empty() || memory_devices_.size() < 2)) {
+      trace_.commands.push_back(std::move(one));
+    } else if (device.empty()) {
+      ++trace_.lost_syncs;
+    } else {
+      one.kind = Kind::kHostStream;
+      for (const std::string& stream : streams_[device]) {
+        one.stream = stream;
+        trace_.commands.push_back(one);
+      }
+    }
   }
 
   /// In a trace without events of syncs, what the names of the host's calls say.
@@ -206,11 +271,31 @@ class TraceReader {
     TraceCommand one =
         command(Kind::kHostAll, i, integer_of(arguments(i), "correlation").value_or(-1));
     one.nanoseconds = time_of(i);
-    if (!all && streams_.size() != 1) {
+    if (all) return add_device_sync(std::move(one), "");
+    if (streams_.size() != 1 || streams_.begin()->second.size() != 1) {
       ++trace_.lost_syncs;
       return;
     }
     trace_.commands.push_back(std::move(one));
+  }
+
+  static bool runs(Kind kind) { return kind == Kind::kRun || kind == Kind::kGraph; }
+
+  /// Of commands with one time nobody knows the order: the one that orders less. A record covers no
+  /// work of its time, and a wait does not hold it back.
+  static int rank(Kind kind) { return kind == Kind::kRecord ? 0 : runs(kind) ? 1 : 2; }
+
+  /// Whether the host's wait for a stream covers the work of its time or holds it back: neither.
+  void leave_out_tied_syncs() {
+    std::unordered_set<std::int64_t> times;
+    for (const TraceCommand& one : trace_.commands) {
+      if (runs(one.kind) || one.kind == Kind::kWait) times.insert(one.nanoseconds);
+    }
+    const std::size_t left_out = std::erase_if(trace_.commands, [&](const TraceCommand& one) {
+      return (one.kind == Kind::kHostStream || one.kind == Kind::kHostAll) &&
+             times.contains(one.nanoseconds);
+    });
+    trace_.tied_syncs += static_cast<std::int64_t>(left_out);
   }
 
   void add_records() {
@@ -223,10 +308,11 @@ class TraceReader {
 
   void add_memory(std::size_t i) {
     const TraceJson& args = arguments(i);
-    const std::int64_t type = integer_of(args, "Device Type").value_or(0);
+    const auto type = integer_of(args, "Device Type");
     const auto address = integer_of(args, "Addr");
     const auto bytes = integer_of(args, "Bytes");
-    if (type == 0) return;  // Of the host.
+    if (!type) return fail(i, "import.type", "a memory event needs a `Device Type`");
+    if (*type == 0) return;  // Of the host.
     if (!address || !bytes || *bytes == 0) {
       return fail(i, "import.type", "a memory event needs an address `Addr` and `Bytes`");
     }
@@ -250,7 +336,8 @@ class TraceReader {
   std::map<std::int64_t, std::size_t> calls_;    ///< Of the host, by correlation.
   std::map<std::int64_t, std::string> records_;  ///< Waited for, with their stream.
   std::set<std::string> devices_;
-  std::set<std::string> streams_;
+  std::set<std::int64_t> memory_devices_;
+  std::map<std::string, std::set<std::string>> streams_;  ///< By device.
   std::vector<std::size_t> work_;
   std::vector<std::size_t> syncs_;
   std::vector<std::size_t> memory_;

@@ -19,7 +19,7 @@ struct TraceCommand {
     kWait,        ///< A stream for the record `record`.
     kHostEvent,   ///< The host for the record `record`.
     kHostStream,  ///< The host for a stream.
-    kHostAll,     ///< The host for everything.
+    kHostAll,     ///< The host for everything, in a trace of one device.
     kAlloc,       ///< A block of device memory.
     kFree,
   };
@@ -30,16 +30,20 @@ struct TraceCommand {
   std::string thread;
   std::int64_t correlation = 0;  ///< The number that links host and device.
   std::int64_t record = 0;       ///< The correlation of the record that is waited for.
-  std::int64_t device = 0;       ///< Of a block.
+  std::int64_t device = 0;       ///< Of a block, or of what runs.
+  bool spans = false;            ///< May touch memory of other devices, too.
   std::int64_t address = 0;
   std::int64_t bytes = 0;
 };
 
 struct KinetoTrace {
-  std::vector<TraceCommand> commands;  ///< In the order of submission.
-  std::int64_t unplaced = 0;           ///< Kernels without a launch: at the time they ran.
-  std::int64_t lost_syncs = 0;         ///< Syncs of which the trace does not say with what.
-  std::int64_t queries = 0;            ///< Questions whether an event has completed.
+  /// In the order of submission; of one time: records, work, waits. Allocations and frees are in
+  /// their order among themselves, and may have happened before or after all else of their time.
+  std::vector<TraceCommand> commands;
+  std::int64_t unplaced = 0;    ///< Kernels without a launch: at the time they ran.
+  std::int64_t lost_syncs = 0;  ///< Syncs of which it is not known with what.
+  std::int64_t tied_syncs = 0;  ///< Syncs left out: at the very time of work.
+  std::int64_t queries = 0;     ///< Questions whether an event has completed.
   bool has_memory = false;
 };
 

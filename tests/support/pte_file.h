@@ -12,16 +12,17 @@ namespace memverify::testing {
 
 struct PteFileValue {
   std::vector<std::int32_t> sizes = {16};  ///< Of bytes.
-  std::optional<std::uint32_t> offset;     ///< In memory 1.
+  std::optional<std::uint32_t> offset;     ///< In `memory`.
   std::uint32_t data = 0;                  ///< A constant; 1 is of 64 bytes.
   std::vector<std::int32_t> list;          ///< Not a tensor, but a list of such.
   std::int8_t type = 1;
+  std::uint32_t memory = 1;
 };
 
 struct PteFileCall {
   std::vector<std::int32_t> args;
-  std::uint8_t kind = 1;  ///< 1 a kernel, 2 a delegate, 4 a jump.
-  std::int32_t op = 0;    ///< 0 "aten::op.out", 1 "executorch_prim::et_view".
+  std::uint8_t kind = 1;  ///< 1 a kernel, 2 a delegate, 4 a jump, 5 a free.
+  std::int32_t op = 0;    ///< 0 "aten::op.out", 1 "executorch_prim::et_view"; the value to free.
 };
 
 struct PteFile {
@@ -114,7 +115,7 @@ class PteWriter {
     Table place;
     if (value.offset) {
       const auto start = builder_.StartTable();
-      builder_.AddElement<std::uint32_t>(at(0), 1, 0);
+      builder_.AddElement<std::uint32_t>(at(0), value.memory, 0);
       builder_.AddElement<std::uint32_t>(at(1), *value.offset, 0);
       place = Table(builder_.EndTable(start));
     }

@@ -98,13 +98,68 @@ TEST(ImportExecutorch, AViewThatWasLeftOutIsFound) {
   EXPECT_EQ(pte_verdict(file), "unknown");
 }
 
-TEST(ImportExecutorch, AViewCallRunsNothing) {
+TEST(ImportExecutorch, AViewOfOneOfTwoIsUnknown) {
+  PteFile file = two_calls();
+  file.values.push_back({.sizes = {4, 4}, .offset = 16});
+  file.calls[1].args = {4, 3, 3};
+  file.values.push_back({.offset = 48});
+  file.values.push_back({.offset = 16});
+  file.calls.insert(file.calls.begin() + 1, PteFileCall{.args = {2, 5, 5}});
+  EXPECT_EQ(pte_verdict(file), "safe");
+  file.calls.insert(file.calls.begin() + 2, PteFileCall{.args = {5, 6, 6}});
+  EXPECT_EQ(pte_verdict(file), "unknown");  // Of 2, or of 6?
+  file.outputs = {4};
+  file.calls.pop_back();
+  EXPECT_EQ(pte_verdict(file), "unknown");
+  file.values.push_back({.sizes = {2, 8}});
+  file.values.push_back({.list = {1}});
+  file.calls.push_back({.args = {4, 8, 7}, .op = 1});
+  file.outputs = {7};
+  EXPECT_EQ(pte_verdict(file), "unknown");
+}
+
+/// As `two_calls`, but the second one is given a view of what the first one returns.
+PteFile a_view_call() {
   PteFile file = two_calls();
   file.values.push_back({.sizes = {4, 4}});
-  file.values.push_back({.list = {0}});
+  file.values.push_back({.list = {1}});
   file.calls.insert(file.calls.begin() + 1, PteFileCall{.args = {2, 5, 4}, .op = 1});
   file.calls[2].args = {4, 3, 3};
-  EXPECT_EQ(imported_pte(pte_bytes(file)).plan.ops.size(), 2U);
+  return file;
+}
+
+TEST(ImportExecutorch, AViewCallRunsNothing) {
+  PteFile file = a_view_call();
+  const Plan plan = imported_pte(pte_bytes(file)).plan;
+  EXPECT_EQ(plan.ops.size(), 2U);
+  EXPECT_EQ(plan.tensors[TensorId{4}].placement, TensorKind::kView);
+  EXPECT_EQ(pte_verdict(file), "safe");
+  file.values.push_back({.offset = 16});  // Written before the view is read.
+  file.calls.insert(file.calls.begin() + 2, PteFileCall{.args = {1, 6, 6}});
+  EXPECT_EQ(pte_verdict(file), "unsafe");
+}
+
+TEST(ImportExecutorch, OneViewHasOneBase) {
+  const std::string refused = "import.unsupported /execution_plan/0/chains";
+  PteFile file = a_view_call();
+  file.calls.insert(file.calls.begin() + 2, PteFileCall{.args = {0, 5, 4}, .op = 1});
+  EXPECT_EQ(pte_error(pte_bytes(file)), refused);
+  file = a_view_call();  // A call has written it.
+  file.values[4].offset = 48;
+  file.calls.insert(file.calls.begin(), PteFileCall{.args = {0, 4, 4}});
+  EXPECT_EQ(pte_error(pte_bytes(file)), refused);
+}
+
+TEST(ImportExecutorch, WhatIsFreedHasNoValue) {
+  PteFile file = a_view_call();
+  file.values[2].offset.reset();
+  file.calls.push_back({.kind = 5, .op = 2});
+  EXPECT_EQ(pte_verdict(file), "safe");
+  std::swap(file.calls[2], file.calls[3]);  // Before the view of it is read.
+  EXPECT_EQ(pte_verdict(file), "unsafe");
+  file.calls[3].args = {2, 3, 3};
+  EXPECT_EQ(pte_verdict(file), "unsafe");
+  file.calls[3].args = {0, 3, 3};
   EXPECT_EQ(pte_verdict(file), "safe");
 }
 
@@ -181,10 +236,14 @@ TEST(ImportExecutorch, NamesThePlaceOfAFault) {
       {[](PteFile& f) { f.values[2].sizes = {-1}; }, "import.range " + values + "2/val"},
       {[](PteFile& f) { f.values[1].data = 2; }, "import.unknown " + values + "1/val"},
       {[](PteFile& f) { f.values[1].sizes = {1 << 20}; }, "import.range " + values + "1/val"},
+      {[](PteFile& f) { f.values[2].memory = 2; },
+       "import.contradiction " + values + "2/val/allocation_info"},
       {[](PteFile& f) { f.values[1].list = {7}; }, "import.unknown /execution_plan/0"},
       {[](PteFile& f) { f.calls[1].args = {9}; }, "import.unknown " + calls + "1/instr_args"},
       {[](PteFile& f) { f.calls[1].op = 2; }, "import.unknown " + calls + "1/instr_args"},
       {[](PteFile& f) { f.calls[1].kind = 4; }, "import.unsupported " + calls + "1"},
+      {[](PteFile& f) { f.calls[1] = {.kind = 5, .op = 4}; },
+       "import.unknown " + calls + "1/instr_args"},
       {[](PteFile& f) { f.outputs = {4}; }, "import.unknown /execution_plan/0"},
   };
   for (const Fault& fault : faults) {
