@@ -205,7 +205,7 @@ TEST(ImportKineto, OfOneTimeTheOrderIsNotKnown) {
   trace["traceEvents"][3]["ts"] = 20.001;
   EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
   EXPECT_EQ(trace_verdict(moved(6, 80)), Verdict::kUnknown);  // The wait.
-  for (const std::size_t event : {0, 4}) {  // The block begins, or ends, as the first is launched.
+  for (const std::size_t event : {0U, 4U}) {  // The block begins, or ends, as the first is launched.
     trace = moved(event, 20);
     EXPECT_EQ(trace_verdict(trace), Verdict::kSafe);
     trace["traceEvents"][event]["ts"] = 20.0004;  // Less than a nanosecond.
