@@ -4,7 +4,7 @@
 // A wrong word names its author (cuda_check/stamp.h). Of the reader, that author and the expected
 // one, the first pair that the calls do not order is a race; where all are ordered, it is a wrong
 // version (MV104, at the end MV106), and where nothing was expected MV105.
-// Tested by tests/unit/cuda_check/blame_test.cpp and tests/agreement/device_corpus_test.cpp.
+// Tested by tests/device/corpus_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,8 +1,8 @@
 // cuda_check/cuda_device.h -- the device that is a GPU.
 //
 // Streams are non-blocking CUDA streams, events CUDA events, flags 32-bit words in host-mapped
-// memory that streams write and wait for by stream memory operations; takes and signals of
-// semaphores are one-thread kernels; bytes are filled and checked by kernels in 16-byte accesses
+// memory; what sets a flag, waits for one, takes from or signals a semaphore is a kernel of one
+// thread; bytes are filled and checked by kernels in 16-byte accesses
 // that bypass caches (cuda_check/cuda/kernels.cu). Pools are one allocation each. Built where nvcc
 // is found (CMake option MEMVERIFY_CUDA); elsewhere cuda_problem() says so.
 #pragma once

@@ -13,7 +13,7 @@
 //   costs those since its last record or barrier.
 // Example: `w` on a, signals e; `u` on b, waits e: start w, work w, finish w, record 0 | wait 0,
 //   start u, work u, finish u.
-// Tested by tests/unit/cuda_check/lower_test.cpp and tests/agreement/device_order_test.cpp.
+// Tested by tests/unit/cuda_check/lower_test.cpp and tests/device/order_test.cpp.
 #pragma once
 
 #include "cuda_check/calls.h"

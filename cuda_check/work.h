@@ -3,8 +3,8 @@
 // The expected writers ([S-42], [S-43]) are worked out here anew, byte range by byte range: for
 // each instance of each alias family its writes in program order, and for each read a walk back
 // through them (cuda_check/expected.h). Everything becomes *pieces*: byte ranges with one value for
-// the whole range. Cost: for each read the writes of its instance, times the ranges of both. Tested
-// by tests/unit/cuda_check/work_test.cpp.
+// the whole range. Cost: for each read the writes of its instance, times the ranges of both.
+// Tested by tests/device/corpus_test.cpp and tests/device/runs_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -20,10 +20,6 @@ constexpr int kMostDepth = 8;
 
 struct TooDeep {};
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 bool is_fingerprint(std::string_view text) {
   return text.size() == kFingerprintDigits && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -173,6 +169,10 @@ bool Baseline::is_over(const AcceptedFinding& entry, std::string_view day) const
 
 void Baseline::shrink(std::string_view day) {
   std::erase_if(entries_, [&](const AcceptedFinding& entry) { return is_over(entry, day); });
+}
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 std::string today() {

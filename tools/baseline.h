@@ -51,6 +51,9 @@ class Baseline {
   std::set<std::string> whole_;  ///< Files.
 };
 
+/// True iff the reason says nothing.
+bool is_blank(std::string_view text);
+
 /// "2026-11-30", in UTC.
 std::string today();
 

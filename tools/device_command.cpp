@@ -101,11 +101,8 @@ ExitCode device_command(const Arguments& given) {
   StandardOutput output;
   Loaded loaded = load_plan(arguments.file, cannot_be_verified);
   if (!loaded.plan) {
-    const Report report{.file = arguments.file, .errors = std::move(loaded.errors)};
-    write_error(text_errors(report.errors, Style::of(arguments.color, stderr)));
-    output.write(arguments.json ? json_report(report, JsonLayout::kPretty)
-                                : "memverify: " + outcome_line(report) + "\n");
-    return output.finish(ExitCode::kBadInput);
+    return refuse({.file = arguments.file, .errors = std::move(loaded.errors)}, arguments.json,
+                  arguments.color, output);
   }
   return output.finish(run_plan(*loaded.plan, arguments, output));
 }

@@ -144,11 +144,8 @@ ExitCode simulate_command(const Arguments& given) {
   StandardOutput output;
   Loaded loaded = load_plan(arguments.file, cannot_be_verified);
   if (!loaded.plan) {
-    const Report report{.file = arguments.file, .errors = std::move(loaded.errors)};
-    write_error(text_errors(report.errors, Style::of(arguments.color, stderr)));
-    output.write(arguments.json ? json_report(report, JsonLayout::kPretty)
-                                : "memverify: " + outcome_line(report) + "\n");
-    return output.finish(ExitCode::kBadInput);
+    return refuse({.file = arguments.file, .errors = std::move(loaded.errors)}, arguments.json,
+                  arguments.color, output);
   }
   if (const std::string problem = settle(*loaded.plan, arguments); !problem.empty()) {
     return usage_error("simulate", problem);

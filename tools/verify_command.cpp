@@ -48,8 +48,7 @@ std::vector<std::string> engine_names() {
 CLI::Validator not_blank() {
   return CLI::Validator(
       [](const std::string& text) {
-        const bool blank = text.find_first_not_of(" \t\r\n") == std::string::npos;
-        return std::string(blank ? "must not be empty" : "");
+        return std::string(is_blank(text) ? "must not be empty" : "");
       },
       "");
 }
