@@ -9,7 +9,8 @@
 namespace memverify {
 namespace {
 
-constexpr int kUnrolled = 2;  ///< Iterations of a loop.
+constexpr int kUnrolled = 2;   ///< Iterations of a loop.
+constexpr int kFreeDepth = 2;  ///< Loops inside each other that run as often as they like.
 
 constexpr std::array<std::string_view, 7> kAsyncStarts = {"all-gather-start",
                                                           "all-reduce-start",
@@ -157,6 +158,8 @@ XlaPlan::Tree XlaPlan::tuple(std::size_t instruction, const Path& path) {
 }
 
 /// Not at all, once and twice: the condition of each further iteration holds only after the last.
+/// A deep loop takes the same conditions each time that it is reached, or there would be 183 paths
+/// through three loops and 33,673 through four.
 XlaPlan::Tree XlaPlan::loop(std::size_t instruction, const Path& path) {
   const HloInstruction& one = at(instruction);
   if (one.called.size() != 2 || one.operands.size() != 1) return {};
@@ -168,6 +171,11 @@ XlaPlan::Tree XlaPlan::loop(std::size_t instruction, const Path& path) {
   };
   if (decides(body) && !decides(condition)) std::swap(body, condition);
 
+  const bool is_deep = depth_ >= kFreeDepth;
+  deep_loops_ = deep_loops_ || is_deep;
+  std::vector<std::string> own;
+  std::vector<std::string>& conditions = is_deep ? turns_[instruction] : own;
+  ++depth_;
   Path inside = path;
   Tree state = trees_[one.operands.front()];
   Tree result;
@@ -175,18 +183,21 @@ XlaPlan::Tree XlaPlan::loop(std::size_t instruction, const Path& path) {
     const Tree decision = run_called(condition, {state}, one.name, inside);
     state = argument_of(condition, state);
     if (!decision.empty()) decide(one, decision.front(), inside);
-    const std::string turn_condition = draft_.unique(one.name + "." + std::to_string(turn + 1));
     Path out = inside;
     if (turn < kUnrolled) {
-      draft_.builder().add_condition({.name = turn_condition});
-      out.emplace_back(turn_condition, false);
+      if (conditions.size() == static_cast<std::size_t>(turn)) {
+        conditions.push_back(draft_.unique(one.name + "." + std::to_string(turn + 1)));
+        draft_.builder().add_condition({.name = conditions.back()});
+      }
+      out.emplace_back(conditions[static_cast<std::size_t>(turn)], false);
     }
     const Tree left = hand_over(state, instruction, one.name + ".result", out);
     result = merged(result, left, instruction);
     if (turn == kUnrolled) break;
-    inside.emplace_back(turn_condition, true);
+    inside.emplace_back(conditions[static_cast<std::size_t>(turn)], true);
     state = run_called(body, {state}, one.name, inside);
   }
+  --depth_;
   return result;
 }
 

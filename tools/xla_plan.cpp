@@ -341,6 +341,9 @@ void XlaPlan::add_assumptions() {
   if (loops_) {
     draft_.assume("A loop runs not at all, once or twice; more often is like twice.");
   }
+  if (deep_loops_) {
+    draft_.assume("A loop inside two others runs equally often each time that it is reached.");
+  }
   if (handed_over_) {
     draft_.assume(
         "Where values of several computations meet, an op that stands for no code hands the bytes "

@@ -118,9 +118,12 @@ class XlaPlan {
   std::unordered_map<std::size_t, Tree> trees_;           ///< Values of instructions that ran.
   std::unordered_map<std::size_t, std::string> started_;  ///< Events of async ops.
   std::unordered_set<std::size_t> running_;               ///< Computations.
+  std::unordered_map<std::size_t, std::vector<std::string>> turns_;  ///< Conditions of deep loops.
+  int depth_ = 0;                                                    ///< Loops around.
   std::size_t unclear_ = 0;
   bool async_ = false;
   bool loops_ = false;
+  bool deep_loops_ = false;
   bool handed_over_ = false;
 };
 

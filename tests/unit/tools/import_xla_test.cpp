@@ -239,6 +239,44 @@ TEST(ImportXla, ALoopCarriesItsValues) {
   EXPECT_EQ(xla_verdict(file), "unknown");
 }
 
+/// So many loops inside each other, all over the bytes of `i`; each also writes the bytes at `go`.
+HloFile with_nested_loops(int depth, std::int64_t go) {
+  HloFile file = {.computations = {}, .buffers = {{"p", 0}, {"i", 64}, {"r", 128}}};
+  const auto loop = [](const std::string& n, const std::string& of) {
+    return HloFileInstruction{"w" + n, "while", {of}, {}, {"body" + n, "condition" + n}};
+  };
+  for (int d = depth; d > 0; --d) {
+    const std::string n = std::to_string(d);
+    file.computations.push_back({.name = "condition" + n,
+                                 .instructions = {{.name = "c" + n, .opcode = "parameter"},
+                                                  {"go" + n, "compare", {"c" + n}, {.type = 1}}}});
+    HloFileComputation body = {
+        .name = "body" + n,
+        .instructions = {{.name = "b" + n, .opcode = "parameter"},
+                         {.name = "m" + n, .opcode = "negate", .operands = {"b" + n}}}};
+    if (d < depth) body.instructions.push_back(loop(std::to_string(d + 1), "m" + n));
+    body.instructions.push_back(
+        {.name = "n" + n, .opcode = "negate", .operands = {body.instructions.back().name}});
+    file.computations.push_back(body);
+    for (const std::string name : {"c", "b", "m", "n", "w"}) file.buffers.push_back({name + n, 64});
+    file.buffers.push_back({"go" + n, d == depth ? go : 192});
+  }
+  file.computations.push_back(
+      {.name = "entry",
+       .instructions = {{.name = "p", .opcode = "parameter"},
+                        {.name = "i", .opcode = "reverse", .operands = {"p"}},
+                        loop("1", "i"),
+                        {.name = "r", .opcode = "negate", .operands = {"w1"}}}});
+  return file;
+}
+
+TEST(ImportXla, DeepLoopsDoNotUnfoldWithoutEnd) {
+  EXPECT_EQ(xla_plan_of(hlo_bytes(with_nested_loops(2, 192))).conditions.size(), 2U + 4);
+  EXPECT_EQ(xla_plan_of(hlo_bytes(with_nested_loops(4, 192))).conditions.size(), 2U + 4 + 2 + 2);
+  EXPECT_EQ(xla_verdict(with_nested_loops(4, 192)), "safe");
+  EXPECT_EQ(xla_verdict(with_nested_loops(4, 96)), "unsafe");
+}
+
 TEST(ImportXla, EachBranchHandsOnItsResult) {
   HloFile file = {
       .computations = {{.name = "yes",
