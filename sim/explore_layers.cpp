@@ -34,6 +34,7 @@ struct Problem {
   const PackedNeeds<Bits> needs;
   const std::size_t words;          ///< Of a key: digits, then versions.
   const std::size_t data;           ///< Of a key, behind it: the sleep set.
+  const State end;                  ///< No step is followed from here; by chain.
   std::vector<std::uint8_t> found;  ///< By suspect: it showed in an earlier layer.
   std::set<std::pair<const Demand*, CommandId>> wrong;  ///< Likewise.
   std::atomic<bool> is_late = false;
@@ -48,6 +49,7 @@ struct Problem {
         needs(what),
         words(needs.words + (versions == nullptr ? 0 : versions->words)),
         data(independence == nullptr ? 0 : 1),
+        end(options.tile == nullptr ? what.last : options.tile->end),
         found(what.suspects.size(), 0) {}
 };
 
@@ -89,6 +91,7 @@ class LayerWorker {
       if (!enabled(key, step)) continue;
       ++taken;
       look(key, step);
+      if (digit == problem_.end[chain]) continue;
       take(key, step);
       send();
     }
@@ -221,14 +224,22 @@ class LayerSearch {
  public:
   LayerSearch(const Model& model, const LayerOptions& options, const Material& material,
               Budget& budget)
-      : problem_(model, options, material, budget), budget_(budget) {
+      : problem_(model, options, material, budget),
+        shard_(options.shard),
+        least_(options.part_states * options.shard.of),
+        begin_(options.tile == nullptr ? State(model.chains(), 0) : options.tile->begin),
+        budget_(budget) {
     workers_.emplace_back(problem_);
   }
 
   Search run() {
-    const std::vector<std::uint64_t> initial(problem_.words + 1, 0);
+    std::vector<std::uint64_t> initial(problem_.words + 1, 0);
+    for (ChainId chain = 0; chain < begin_.size(); ++chain) {
+      initial[chain / Lanes<Bits>::kPerWord] += begin_[chain] * Lanes<Bits>::one(chain);
+    }
     workers_[0].visit(initial.data());  // All zeros are no key.
     for (collect(); search_.stopped.empty() && size_ > 0; collect()) {
+      if (shard_.of > 1 && size_ >= least_) cut();
       const bool is_plenty = budget_.states > size_;
       if (size_ >= kWorthThreads && is_plenty && workers_.size() < budget_.threads) share_out();
       for (LayerWorker<Bits, K>& worker : workers_) {
@@ -243,6 +254,7 @@ class LayerSearch {
       });
       each_worker(cores, [this](LayerWorker<Bits, K>& worker) { gather(worker); });
     }
+    if (shard_.of > 1) note_common();
     return std::move(search_);
   }
 
@@ -299,7 +311,30 @@ class LayerSearch {
     }
   }
 
+  void note_common() {
+    search_.common_states = search_.states;
+    search_.common_transitions = search_.transitions;
+  }
+
+  /// Keeps this part's share of the next layer; once.
+  void cut() {
+    note_common();
+    size_ = 0;
+    for (LayerWorker<Bits, K>& worker : workers_) {
+      const KeySet<K> all = std::exchange(worker.next, KeySet<K>(problem_.words, problem_.data));
+      for (std::size_t place = 0; place < all.capacity(); ++place) {
+        const std::uint64_t* key = all.at(place);
+        if (key != nullptr && all.share(key, shard_.of) + 1 == shard_.number) worker.receive(key);
+      }
+      size_ += worker.next.size();
+    }
+    shard_ = {};
+  }
+
   Problem<Bits> problem_;
+  SimShard shard_;       ///< {} once it is cut.
+  std::uint64_t least_;  ///< States of the layer to cut.
+  State begin_;
   Budget& budget_;
   std::vector<LayerWorker<Bits, K>> workers_;
   std::size_t size_ = 0;  ///< States in the next layer.

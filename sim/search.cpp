@@ -18,9 +18,9 @@ void keep_better(std::vector<T>& list, T what, const Same& is_same, const Better
   }
 }
 
-int steps_to(const State& state) { return std::accumulate(state.begin(), state.end(), 0); }
-
 }  // namespace
+
+int steps_to(const State& state) { return std::accumulate(state.begin(), state.end(), 0); }
 
 bool is_before(const State& a, const State& b) {
   return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
@@ -56,14 +56,26 @@ void Search::add(WrongHit what) {
 }
 
 void Search::take(Search other) {
+  for (Hit& hit : std::exchange(other.hits, {})) add(std::move(hit));
+  for (Deadlock& deadlock : std::exchange(other.deadlocks, {})) add(std::move(deadlock));
+  for (WrongHit& what : std::exchange(other.wrong, {})) add(std::move(what));
+  append(std::move(other));
+}
+
+void Search::append(Search other) {
+  const auto move_to = [](auto& all, auto& more) {
+    all.insert(all.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
+  };
   states += other.states;
   transitions += other.transitions;
+  common_states += other.common_states;
+  common_transitions += other.common_transitions;
   runs += other.runs;
   failing_runs += other.failing_runs;
   if (stopped.empty()) stopped = std::move(other.stopped);
-  for (Hit& hit : other.hits) add(std::move(hit));
-  for (Deadlock& deadlock : other.deadlocks) add(std::move(deadlock));
-  for (WrongHit& what : other.wrong) add(std::move(what));
+  move_to(hits, other.hits);
+  move_to(deadlocks, other.deadlocks);
+  move_to(wrong, other.wrong);
   reaches_end |= other.reaches_end;
 }
 

@@ -10,6 +10,7 @@
 
 #include "sim/independence.h"
 #include "sim/model.h"
+#include "sim/parts.h"
 #include "sim/versions.h"
 
 namespace memverify::sim {
@@ -57,6 +58,8 @@ struct WrongHit {
 struct Search {
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
+  std::uint64_t common_states = 0;  ///< Of `states`: in the layers that every part visits.
+  std::uint64_t common_transitions = 0;
   std::uint64_t runs = 0;           ///< Classes explored, or random runs.
   std::uint64_t failing_runs = 0;   ///< Random runs with a fault.
   std::string stopped;              ///< "" when every state was visited; else which limit ended it.
@@ -72,7 +75,12 @@ struct Search {
   void add(WrongHit what);
   /// Adds everything that `other` saw; the first limit that was met is kept.
   void take(Search other);
+  /// Adds everything likewise, but keeps all sightings.
+  void append(Search other);
 };
+
+/// The length of every run to `state`.
+int steps_to(const State& state);
 
 /// An order of states, the last chain first; of hits by state, then step.
 bool is_before(const State& a, const State& b);
@@ -85,9 +93,19 @@ bool fits_grid(const Model& model, std::uint64_t bytes);
 /// fits_grid. Time: combinations / 64 plus states times chains.
 Search explore_grid(const Model& model, Budget& budget);
 
+/// The states that steps lead to from `begin` while no digit exceeds `end`. Steps out of it are
+/// taken into account, the states behind them are not visited.
+struct Tile {
+  State begin;
+  State end;
+};
+
 struct LayerOptions {
   const VersionModel* versions = nullptr;      ///< What bytes hold is part of the state.
   const Independence* independence = nullptr;  ///< Leave out what only reorders independent steps.
+  const Tile* tile = nullptr;                  ///< The states to visit; all. Without the two above.
+  SimShard shard;                 ///< Go on from a share of the first layer that has so many
+  std::uint64_t part_states = 1;  ///< states for each part.
 };
 
 /// Every reachable state, a layer (states after equally many steps) at a time; only two layers are

@@ -12,7 +12,10 @@
 #include "sim/cases.h"
 #include "sim/count.h"
 #include "sim/findings.h"
+#include "sim/joining.h"
+#include "sim/parts.h"
 #include "sim/search.h"
+#include "sim/tiles.h"
 
 namespace memverify {
 namespace sim {
@@ -44,6 +47,22 @@ class Simulation {
                          std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                              std::chrono::duration<double>(options.max_seconds));
     }
+  }
+
+  EngineResult run_part(SimPart& part) {
+    part_ = &part;
+    part.cases.clear();
+    not_proven("Only part " + std::to_string(part.shard.number) + " of " +
+                   std::to_string(part.shard.of) + " was searched.",
+               "join all parts");
+    return run();
+  }
+
+  Result<EngineResult> run_joined(const std::vector<SimPart>& parts) {
+    parts_ = &parts;
+    EngineResult result = run();
+    if (error_) return *error_;
+    return result;
   }
 
   EngineResult run() {
@@ -80,10 +99,12 @@ class Simulation {
     if (now - last_tick_ < kTick) return;
     last_tick_ = now;
     options_.progress({.cases_done = case_,
-                       .cases = cases_.valuations() * cases_.assignments(),
+                       .cases = all_cases(),
                        .states = stats_.states + states,
                        .seconds = std::chrono::duration<double>(now - begin_).count()});
   }
+
+  std::uint64_t all_cases() const { return cases_.valuations() * cases_.assignments(); }
 
   void not_proven(std::string message, std::string help) {
     complete_ = false;
@@ -108,8 +129,9 @@ class Simulation {
       collector_.add(std::move(fault));
     }
     for (std::uint64_t a = 0; a < cases_.assignments() && stats_.stopped.empty(); ++a) {
+      case_ = number * cases_.assignments() + a;
+      if (part_ != nullptr && !looks_at(part_->shard, case_, all_cases())) continue;
       run_case(cases_.settled(number, a), layout.value());
-      ++case_;
     }
   }
 
@@ -134,7 +156,17 @@ class Simulation {
       if (!made.ok()) return cannot(made.errors());
       versions = std::move(made).value();
     }
-    const Search search = explore(model.value(), track ? &*versions : nullptr, material);
+    const VersionModel* tracked = track ? &*versions : nullptr;
+    Result<Search> found = parts_ == nullptr
+                               ? explore(model.value(), tracked, material)
+                               : joined(*parts_, case_, all_cases(), model.value(), tracked, reads);
+    if (!found.ok()) {
+      error_ = found.errors().front();
+      stats_.stopped = "parts";
+      return;
+    }
+    const Search& search = found.value();
+    if (part_ != nullptr) part_->cases.push_back(part_case(case_, search, reads));
     stats_.commands += program.value().commands.size();
     stats_.pairs += model.value().suspects.size();
     stats_.states += search.states;
@@ -146,7 +178,7 @@ class Simulation {
     report({.material = material,
             .settled = settled,
             .model = model.value(),
-            .versions = track ? &*versions : nullptr,
+            .versions = tracked,
             .search = search},
            collector_);
     if (options_.count) count(search, settled, material, model.value(), *versions);
@@ -154,7 +186,13 @@ class Simulation {
 
   Search explore(const Model& model, const VersionModel* versions, const Material& material) {
     if (options_.random_runs > 0) return explore_at_random(model, versions, material);
-    LayerOptions options{.versions = versions};
+    LayerOptions options{.versions = versions, .part_states = options_.part_states};
+    if (part_ != nullptr && !deals_cases(part_->shard, all_cases())) options.shard = part_->shard;
+    if (options.shard.of > 1 && versions == nullptr && options_.reduction == Reduction::kNone) {
+      if (const auto tiles = tiles_of(model, options.shard)) {
+        return explore_tiles(*tiles, model, material);
+      }
+    }
     if (options_.reduction == Reduction::kClasses && !model.consumes) {
       return explore_classes(model, budget_);
     }
@@ -162,10 +200,22 @@ class Simulation {
     if (options_.reduction != Reduction::kNone && model.chains() <= Independence::kMostChains) {
       independence = make_independence(model);
       options.independence = &*independence;
-    } else if (versions == nullptr && fits_grid(model, std::min(kMaxGridBytes, budget_.bytes))) {
+    } else if (versions == nullptr && options.shard.of == 1 &&
+               fits_grid(model, std::min(kMaxGridBytes, budget_.bytes))) {
       return explore_grid(model, budget_);
     }
     return explore_layers(model, options, material, budget_);
+  }
+
+  Search explore_tiles(const std::vector<Tile>& tiles, const Model& model,
+                       const Material& material) {
+    Search all;
+    for (const Tile& tile : tiles) {
+      all.append(explore_layers(model, {.tile = &tile}, material, budget_));
+      if (!all.stopped.empty()) break;
+    }
+    keep_nearest(all);
+    return all;
   }
 
   Search explore_at_random(const Model& model, const VersionModel* versions,
@@ -228,7 +278,10 @@ class Simulation {
   Budget budget_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_tick_ = begin_;
-  std::uint64_t case_ = 0;  ///< Those begun and ended.
+  std::uint64_t case_ = 0;                       ///< At hand.
+  SimPart* part_ = nullptr;                      ///< Only this part is searched, and noted here.
+  const std::vector<SimPart>* parts_ = nullptr;  ///< In place of a search.
+  std::optional<Diagnostic> error_;              ///< Of these.
   bool complete_ = true;
   bool counted_all_ = true;
   std::set<std::pair<OpId, EventId>> unbound_;
@@ -252,6 +305,18 @@ std::string_view name(Reduction reduction) {
 
 EngineResult simulate(const Plan& plan, const SimOptions& options, SimStats& stats) {
   return sim::Simulation(plan, options, stats).run();
+}
+
+EngineResult simulate_part(const Plan& plan, const SimOptions& options, const SimShard& shard,
+                           SimPart& part, SimStats& stats) {
+  part.shard = shard;
+  return sim::Simulation(plan, options, stats).run_part(part);
+}
+
+Result<EngineResult> join_parts(const Plan& plan, const SimOptions& options,
+                                const std::vector<SimPart>& parts, SimStats& stats) {
+  if (auto fault = sim::fault_of(parts)) return *std::move(fault);
+  return sim::Simulation(plan, options, stats).run_joined(parts);
 }
 
 }  // namespace memverify

@@ -51,6 +51,7 @@ struct SimOptions {
   std::vector<ConditionValue> when;  ///< Given values; the other conditions take both.
 
   std::uint64_t max_counted_states = 2'000'000;  ///< Cases with more are not counted.
+  std::uint64_t part_states = 64;                ///< For each part, where sim/parts.h cuts; >= 1.
   std::function<void(const SimProgress&)>
       progress;  ///< Called now and then, at most ten times a second; may be empty.
 

@@ -1,5 +1,4 @@
 // `memverify fuzz`: plans that a planner gets wrong, made small and kept.
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -12,20 +11,6 @@
 
 namespace memverify {
 namespace {
-
-/// "" or what is wrong with `k/n`.
-std::string parse_shard(const std::string& text, Shard& shard) {
-  const std::size_t slash = text.find('/');
-  const auto number = [](std::string_view digits, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
-    return error == std::errc() && end == digits.end();
-  };
-  const std::string_view all = text;
-  const bool reads = slash != std::string::npos && number(all.substr(0, slash), shard.k) &&
-                     number(all.substr(slash + 1), shard.n);
-  if (reads && shard.k >= 1 && shard.k <= shard.n) return "";
-  return memverify::quoted(text) + " is no shard K/N with 1 <= K <= N";
-}
 
 std::string fuzz_footer() {
   std::string families;
@@ -161,7 +146,8 @@ ExitCode fuzz_command(const Arguments& arguments) {
                                    " makes unsafe plans; --allow-unsafe takes it");
   }
   if (!shard.empty()) {
-    if (const std::string wrong = parse_shard(shard, options.shard); !wrong.empty()) {
+    if (const std::string wrong = parse_shard(shard, options.shard.k, options.shard.n);
+        !wrong.empty()) {
       return usage_error("fuzz", wrong);
     }
   }

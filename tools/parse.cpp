@@ -89,6 +89,18 @@ CLI::Validator whole_from(std::int64_t least, std::int64_t most) {
   return CLI::Validator(check, "");
 }
 
+std::string parse_shard(std::string_view text, std::uint64_t& k, std::uint64_t& n) {
+  const std::size_t slash = text.find('/');
+  const auto number = [](std::string_view digits, std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
+    return error == std::errc() && end == digits.end();
+  };
+  const bool reads = slash != std::string_view::npos && number(text.substr(0, slash), k) &&
+                     number(text.substr(slash + 1), n);
+  if (reads && k >= 1 && k <= n) return "";
+  return memverify::quoted(text) + " is no shard K/N with 1 <= K <= N";
+}
+
 CLI::Validator seconds_from(double least) {
   const auto check = [least](const std::string& text) {
     double value = 0;

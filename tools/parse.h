@@ -29,6 +29,9 @@ CLI::Validator whole_from(std::int64_t least,
 /// Accepts numbers of seconds from `least` >= 0 to a milliard.
 CLI::Validator seconds_from(double least);
 
+/// Reads "K/N" with 1 <= K <= N; "" or what is wrong with it.
+std::string parse_shard(std::string_view text, std::uint64_t& k, std::uint64_t& n);
+
 /// Adds `--color auto|always|never`.
 void add_color_option(CLI::App& app, ColorMode& mode);
 

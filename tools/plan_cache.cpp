@@ -1,7 +1,6 @@
 #include "tools/plan_cache.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "plan/input_file.h"
 #include "plan/words.h"
 #include "plan/writer.h"
+#include "tools/checksum.h"
 #include "tools/json_cursor.h"
 
 namespace memverify {
@@ -17,26 +17,6 @@ namespace {
 using CacheJson = nlohmann::json;
 
 constexpr std::int64_t kCacheFormat = 1;
-
-/// 128 bits of `text`, in hexadecimal digits. Against damage and chance, not against malice.
-std::string sum_of(std::string_view text) {
-  std::uint64_t a = 0x243F6A8885A308D3U;
-  std::uint64_t b = 0x13198A2E03707344U ^ text.size();
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    a = (std::rotl(a, 23) ^ byte) * 0x9E3779B97F4A7C15U;
-    b = (std::rotl(b, 41) + byte) * 0xC2B2AE3D27D4EB4FU;
-    a ^= a >> 29U;
-    b ^= b >> 32U;
-  }
-  std::string digits;
-  for (const std::uint64_t half : {a, b}) {
-    for (unsigned shift = 64; shift > 0; shift -= 4) {
-      digits += "0123456789abcdef"[half >> (shift - 4) & 15U];
-    }
-  }
-  return digits;
-}
 
 CacheJson to_json(const NamedNumbers& numbers) {
   CacheJson json = CacheJson::object();
@@ -81,7 +61,7 @@ CacheKey key_of(const CacheJson& json) {
 
 /// The sum of an entry, whose plan is `plan`.
 std::string entry_sum(const CacheEntry& entry) {
-  return sum_of(to_json(entry.bucket).dump() + to_json(entry.peaks).dump() + entry.plan);
+  return checksum(to_json(entry.bucket).dump() + to_json(entry.peaks).dump() + entry.plan);
 }
 
 CacheEntry entry_of(const CacheJson& json) {
@@ -104,7 +84,7 @@ CacheEntry entry_of(const CacheJson& json) {
 
 CacheKey cache_key(const Plan& graph, const PlanOptions& options) {
   return {.version = MEMVERIFY_VERSION,
-          .graph = sum_of(write_plan(graph)),
+          .graph = checksum(write_plan(graph)),
           .strategy = std::string(options.strategy->name),
           .seconds = options.seconds,
           .blocks = options.blocks,

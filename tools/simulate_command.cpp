@@ -1,5 +1,6 @@
 // `memverify simulate`: every order that a plan allows, executed.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,10 +8,12 @@
 #include "plan/input_file.h"
 #include "plan/words.h"
 #include "plan/writer.h"
+#include "sim/parts.h"
 #include "sim/replay.h"
 #include "tools/lanes.h"
 #include "tools/load.h"
 #include "tools/parse.h"
+#include "tools/part_file.h"
 #include "tools/progress.h"
 #include "tools/read_witness.h"
 #include "tools/report_json.h"
@@ -22,13 +25,44 @@
 namespace memverify {
 namespace {
 
-Report simulated(Plan plan, const SimulateArguments& arguments) {
+/// The result of the parts in files. On bad ones a report has errors instead.
+std::optional<EngineResult> joined(Report& report, const SimulateArguments& arguments,
+                                   const SimOptions& options, SimStats& stats) {
+  const std::string key = search_key(report.plan, options);
+  std::vector<SimPart> parts;
+  for (const std::string& path : arguments.join) {
+    const auto file = InputFile::open(path);
+    const std::string_view text = file.ok() ? file.value().text() : "";
+    auto part = file.ok() ? read_part(text, path, key) : Result<SimPart>(file.errors());
+    if (part.ok()) {
+      parts.push_back(std::move(part).value());
+    } else {
+      report.errors = with_excerpts(part.errors(), text, path);
+      return std::nullopt;
+    }
+  }
+  auto result = join_parts(report.plan, options, parts, stats);
+  if (result.ok()) return std::move(result).value();
+  report.errors = with_excerpts(result.errors(), "", report.file);
+  return std::nullopt;
+}
+
+Report simulated(Plan plan, const SimulateArguments& arguments, SimPart& part) {
   Report report{.file = arguments.file, .plan = std::move(plan)};
   SimOptions options = arguments.options;
   ProgressBar bar;
   options.progress = [&](const SimProgress& progress) { bar.show(progress); };
   SimStats stats;
-  EngineResult result = simulate(report.plan, options, stats);
+  EngineResult result;
+  if (!arguments.join.empty()) {
+    auto whole = joined(report, arguments, options, stats);
+    if (!whole) return report;
+    result = *std::move(whole);
+  } else if (!arguments.save.empty()) {
+    result = simulate_part(report.plan, options, arguments.shard, part, stats);
+  } else {
+    result = simulate(report.plan, options, stats);
+  }
   bar.clear();
   report.verdict = result.verdict;
   report.engines.emplace_back("sim", result.verdict);
@@ -76,6 +110,12 @@ std::string report_of(const Report& report, const SimulateArguments& arguments,
 }
 
 /// False, with a message on standard error, when it could not be written.
+bool write_file(const std::string& path, const std::string& text) {
+  const std::string problem = replace_file(path, text);
+  if (!problem.empty()) write_error("memverify: " + problem + "\n");
+  return problem.empty();
+}
+
 bool write_witness(const Report& report, const std::string& path) {
   const auto first = std::ranges::find_if(
       report.findings, [](const Finding& finding) { return !finding.witness.empty(); });
@@ -83,19 +123,23 @@ bool write_witness(const Report& report, const std::string& path) {
     write_error("memverify: no finding has a run: no witness was written\n");
     return true;
   }
-  const std::string problem = replace_file(path, json_finding(report.plan, *first));
-  if (!problem.empty()) write_error("memverify: " + problem + "\n");
-  return problem.empty();
+  return write_file(path, json_finding(report.plan, *first));
 }
 
 ExitCode search(Plan plan, const SimulateArguments& arguments, StandardOutput& output) {
-  const Report report = simulated(std::move(plan), arguments);
+  SimPart part;
+  const Report report = simulated(std::move(plan), arguments, part);
+  if (!report.errors.empty()) return refuse(report, arguments.json, arguments.color, output);
   for (const std::string& error : report.internal_errors) {
     write_error("memverify: internal error: " + error +
                 "\nThis is a bug in memverify; please report it with the plan.\n");
   }
   if (arguments.witness != "-") {
     output.write(report_of(report, arguments, Style::of(arguments.color, stdout)));
+  }
+  if (!arguments.save.empty() &&
+      !write_file(arguments.save, write_part(part, search_key(report.plan, arguments.options)))) {
+    return ExitCode::kBadInput;
   }
   if (!arguments.witness.empty() && !write_witness(report, arguments.witness)) {
     return ExitCode::kBadInput;

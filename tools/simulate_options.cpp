@@ -31,6 +31,13 @@ std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(std::string_vie
   return std::pair(*low, *high);
 }
 
+std::string shard_problem(std::string_view text) {
+  SimShard shard;
+  const std::string problem = parse_shard(text, shard.number, shard.of);
+  if (!problem.empty() || shard.of <= SimShard::kMostParts) return problem;
+  return "there are at most " + std::to_string(SimShard::kMostParts) + " parts";
+}
+
 void add_search_options(CLI::App& app, SimulateArguments& arguments) {
   SimOptions& options = arguments.options;
   app.add_option_function<std::string>(
@@ -124,7 +131,29 @@ void add_modes(CLI::App& app, SimulateArguments& arguments) {
           ->type_name("FILE");
   CLI::Option* all =
       app.add_flag("--all", arguments.all, "Show the run of every finding, not of the first only");
+  CLI::Option* shard =
+      app.add_option_function<std::string>(
+             "--shard",
+             [&](const std::string& text) {
+               parse_shard(text, arguments.shard.number, arguments.shard.of);
+             },
+             "Search the K-th of N parts alone; --save it, for --join")
+          ->check(CLI::Validator([](std::string& text) { return shard_problem(text); }, ""))
+          ->type_name("K/N");
+  CLI::Option* save = app.add_option("--save", arguments.save, "Where to write what the part saw")
+                          ->type_name("FILE")
+                          ->needs(shard);
+  shard->needs(save);
+  CLI::Option* join =
+      app.add_option("--join", arguments.join,
+                     "Do not search: join the parts in these files, all of one search with the "
+                     "same options")
+          ->type_name("FILE");
   for (CLI::Option* other : {random, timed, delays, witness, all}) replay->excludes(other);
+  for (CLI::Option* part : {shard, join}) {
+    for (CLI::Option* other : {replay, random, timed, delays}) part->excludes(other);
+  }
+  join->excludes(shard);
   for (CLI::Option* other : {timed, delays}) random->excludes(other);
   for (CLI::Option* other : {timed, delays}) {
     witness->excludes(other);
@@ -150,6 +179,8 @@ void add_options(CLI::App& app, SimulateArguments& arguments) {
       "  memverify simulate plan.json --reduction classes   large plans\n"
       "  memverify simulate plan.json --witness run.json\n"
       "  memverify simulate plan.json --replay run.json\n"
+      "  memverify simulate plan.json --shard 1/4 --save 1.part\n"
+      "  memverify simulate plan.json --join 1.part 2.part 3.part 4.part\n"
       "  memverify simulate plan.json --delays 0..3         what late queues do");
 }
 
@@ -160,7 +191,11 @@ std::optional<ExitCode> parse_simulate(const Arguments& given, SimulateArguments
   add_options(app, arguments);
   if (const auto code = parse(app, given)) return *code;
   SimOptions& options = arguments.options;
-  options.count = options.reduction == Reduction::kNone && options.random_runs == 0;
+  const bool is_split = !arguments.save.empty() || !arguments.join.empty();
+  if (is_split && options.reduction == Reduction::kClasses) {
+    return usage_error("simulate", "--reduction classes has nothing to share out: one run is all");
+  }
+  options.count = options.reduction == Reduction::kNone && options.random_runs == 0 && !is_split;
   arguments.timed_options.seed = options.seed;
   arguments.timed_options.max_seconds = options.max_seconds;
   if (arguments.file == "-" && arguments.replay == "-") {

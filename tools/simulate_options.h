@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "sim/parts.h"
 #include "sim/simulate.h"
 #include "sim/timed.h"
 #include "tools/command.h"
@@ -24,6 +25,9 @@ struct SimulateArguments {
   ColorMode color = ColorMode::kAuto;
   SimOptions options;
   TimedOptions timed_options;
+  SimShard shard;                    ///< With `save`.
+  std::string save;                  ///< Where to write what the part saw; "": this is no part.
+  std::vector<std::string> join;     ///< Such files; empty: search.
   std::vector<std::string> symbols;  ///< "n=64"
   std::vector<std::string> when;     ///< "training=true"
 };

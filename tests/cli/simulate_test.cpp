@@ -261,6 +261,48 @@ TEST_F(CliSimulate, BadValuesAreUsageErrorsThatNameTheOption) {
   EXPECT_EQ(simulate({}).exit_code, 2);
 }
 
+TEST_F(CliSimulate, JoinsPartsToTheWholeSearchAndRefusesWhatIsNotAllOfIt) {
+  for (const std::string plan : {"safe", "unsafe", "open"}) {
+    for (const std::string k : {"1", "2"}) {
+      const Outcome part =
+          simulate({plan + ".json", "--shard", k + "/2", "--save", plan + k + ".part"});
+      EXPECT_NE(part.exit_code, 0);
+      EXPECT_TRUE(contains(part.out, "Only part " + k + " of 2 was searched")) << part.out;
+    }
+    const Outcome whole = simulate({plan + ".json", "--format", "json"});
+    const Outcome joined =
+        simulate({plan + ".json", "--format", "json", "--join", plan + "2.part", plan + "1.part"});
+    EXPECT_EQ(joined.exit_code, whole.exit_code) << joined.err;
+    EXPECT_EQ(Json::parse(joined.out)["findings"], Json::parse(whole.out)["findings"]);
+  }
+  const auto refused = [&](const Words& arguments, const std::string& why) {
+    const Outcome outcome = simulate(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+    EXPECT_TRUE(contains(outcome.err, why)) << outcome.err;
+  };
+  refused({"safe.json", "--join", "safe1.part"}, "part 2/2 is missing");
+  refused({"safe.json", "--join", "safe1.part", "safe1.part"}, "part 1/2 is there twice");
+  refused({"safe.json", "--join", "safe1.part", "unsafe2.part"},
+          "unsafe2.part:1:");  // With the place of the other plan's hash.
+  refused({"safe.json", "--reduction", "sleep", "--join", "safe1.part", "safe2.part"},
+          "this is a part of another search");
+  const std::string part = box_.read("safe1.part");
+  const std::string end = "\"reaches_end\":true";
+  ASSERT_TRUE(contains(part, end));
+  box_.write("edited.part",
+             std::string(part).replace(part.find(end), end.size(), "\"reaches_end\":false"));
+  refused({"safe.json", "--join", "edited.part", "safe2.part"}, "not as it was written");
+  box_.write("cut.part", part.substr(0, part.size() / 2));
+  refused({"safe.json", "--join", "cut.part"}, "json.syntax");
+  refused({"safe.json", "--join", "no.part"}, "no.part");
+  refused({"safe.json", "--shard", "1/2"}, "--save");
+  refused({"safe.json", "--shard", "3/2", "--save", "x"}, "`3/2` is no shard K/N");
+  refused({"safe.json", "--shard", "1/9999", "--save", "x"}, "at most 4096 parts");
+  refused({"safe.json", "--shard", "1/2", "--save", "no/such/folder/x"}, "no/such/folder");
+  refused({"safe.json", "--shard", "1/2", "--save", "x", "--reduction", "classes"},
+          "nothing to share out");
+}
+
 TEST_F(CliSimulate, NamesThatThePlanDoesNotHaveAreUsageErrors) {
   for (const Words& words : std::vector<Words>{{"--symbol", "m=2"},
                                                {"--symbol", "n"},
