@@ -131,6 +131,17 @@ TEST(FuzzCli, JoinsShardsToWhatOneRunFinds) {
   refused({"1.db", "other.db"}, "of another campaign");
 }
 
+TEST(FuzzCli, DoesNotJoinShardsOfTwoVersions) {
+  const Sandbox sandbox;
+  for (const std::string k : {"1", "2"}) {
+    sandbox.run({"fuzz", "--planner", "false {in} {out}", "--planner-version", "v" + k, "--cases",
+                 "200", "--shard", k + "/2", "--db", k + ".db"});
+  }
+  const Outcome outcome = sandbox.run({"fuzz", "merge", "1.db", "2.db", "-o", "all.db"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("of another campaign"), std::string::npos) << outcome.err;
+}
+
 TEST(FuzzCli, BreaksPlansAndSaysWhatBecameOfThem) {
   const Sandbox sandbox;
   const Outcome outcome =
