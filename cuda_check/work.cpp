@@ -159,7 +159,8 @@ class WorkMaker {
 
   std::uint32_t kind_of(const Access& access) {
     const auto next = static_cast<std::uint32_t>(kinds_.size());
-    return kinds_.try_emplace({access.update, plan_.tensors[access.tensor].dtype}, next).first->second;
+    return kinds_.try_emplace({access.update, plan_.tensors[access.tensor].dtype}, next)
+        .first->second;
   }
 
   void add_reads(CommandId c) {
@@ -248,7 +249,8 @@ class WorkMaker {
       for (const TensorId tensor : *list) {
         const bool is_output =
             std::ranges::find(plan_.outputs, tensor, &Output::tensor) != plan_.outputs.end();
-        if (is_output || is_in(plan_.donated, tensor)) continue;
+        const bool may_change = is_output || is_in(plan_.donated, tensor);
+        if (may_change && list == &plan_.inputs) continue;
         for (std::uint32_t slot = 0; slot < slots_of(tensor); ++slot) add_survivor(tensor, slot);
       }
     }
