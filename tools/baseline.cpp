@@ -4,6 +4,7 @@
 #include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "plan/json_places.h"
 #include "plan/pointer.h"
@@ -19,6 +20,9 @@ constexpr std::size_t kFingerprintDigits = 16;
 constexpr int kMostDepth = 8;
 
 struct TooDeep {};
+struct KeyTwice {
+  std::string key;
+};
 
 bool is_fingerprint(std::string_view text) {
   return text.size() == kFingerprintDigits && std::ranges::all_of(text, [](char c) {
@@ -101,17 +105,29 @@ class BaselineReader {
 Result<Baseline> Baseline::read(std::string_view text) {
   try {
     BaselineReader reader;
-    reader.read(
-        BaselineJson::parse(text, [](int depth, BaselineJson::parse_event_t, BaselineJson&) {
-          if (depth > kMostDepth) throw TooDeep();
-          return true;
-        }));
+    std::vector<std::set<std::string>> keys(kMostDepth + 2);  // Of the objects around.
+    const auto watch = [&](int depth, BaselineJson::parse_event_t event, BaselineJson& value) {
+      if (depth > kMostDepth) throw TooDeep();
+      std::set<std::string>& seen = keys[static_cast<std::size_t>(depth)];
+      if (event == BaselineJson::parse_event_t::object_start) {
+        keys[static_cast<std::size_t>(depth) + 1].clear();
+      }
+      if (event == BaselineJson::parse_event_t::key) {
+        const auto key = value.get<std::string>();
+        if (!seen.insert(key).second) throw KeyTwice{key};
+      }
+      return true;
+    };
+    reader.read(BaselineJson::parse(text, watch));
     if (!reader.errors.empty()) return std::move(reader.errors);
     Baseline baseline;
     baseline.entries_ = std::move(reader.entries);
     return baseline;
   } catch (const TooDeep&) {
     return Diagnostic{.id = "baseline.format", .message = "this is nested too deep for a baseline"};
+  } catch (const KeyTwice& twice) {
+    return Diagnostic{.id = "json.duplicate_key",
+                      .message = "key " + memverify::quoted(twice.key) + " is there twice"};
   } catch (const BaselineJson::parse_error& error) {
     const LineColumn at = find_lines(text, {std::max<std::size_t>(error.byte, 1) - 1}).front();
     return Diagnostic{

@@ -20,7 +20,7 @@ constexpr std::size_t kMostInSummary = 50;
 /// The data of a workflow command; `property`: the value of one of its properties.
 std::string command_text(std::string_view raw, bool property) {
   std::string out;
-  for (const char c : raw) {
+  for (const char c : property ? printable(raw) : std::string(raw)) {
     switch (c) {
       case '%':
         out += "%25";

@@ -259,6 +259,7 @@ TEST_F(CliFormats, BaselineThatIsNoneIsBadInputAndStaysAsItIs) {
         R"({"memverify_baseline":1,"accepted":[{"fingerprint":"0123456789abcdef"}]})" +
             std::string(),
         R"({"memverify_baseline":1,"accepted":[)" + entry + R"(,"expires":"2026-02-30"}]})",
+        R"({"memverify_baseline":1,"accepted":[)" + entry + R"(,"reason":"s"}]})",
         R"({"memverify_baseline":1,"accepted":[)" + entry + R"(,"extra":""}]})"}) {
     box_.write("b.json", text);
     const Outcome run = box_.run({"unsafe.json", "--baseline", "b.json", "--accept", "x"});
