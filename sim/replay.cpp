@@ -30,6 +30,8 @@ bool is_shown_by_a_run(Rule rule) {
          rule == Rule::kBoundary || rule == Rule::kDeadlock || rule == Rule::kLifetime;
 }
 /// Whether what comes after the witness can matter.
+constexpr std::int64_t kMostSlotsTried = 64;
+
 bool looks_at_the_end(const Finding& finding) {
   switch (finding.rule) {
     case Rule::kBoundary:
@@ -321,6 +323,13 @@ ReplayResult replay_with(const Plan& plan, const Finding& finding, const Layout&
   return first;
 }
 
+std::int64_t most_slots(const Plan& plan) {
+  std::size_t most = 1;
+  for (const Storage& storage : plan.storages)
+    most = std::max<std::size_t>(most, storage.slots.size());
+  return static_cast<std::int64_t>(most);
+}
+
 }  // namespace
 }  // namespace sim
 
@@ -338,8 +347,13 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   }
   last = std::min(last, sim::kMaxCommands);
   // Of an unbounded number of iterations, one where the last one is not yet reached, and one where
-  // it is: ops that run only then are the one thing that makes a difference.
+  // it is: ops that run only then are the one thing that makes a difference. What is found at the
+  // end may be in any slot.
   std::vector<std::int64_t> lengths{last + 2, last + 1};
+  if (sim::looks_at_the_end(finding)) {
+    const std::int64_t turn = std::min(sim::most_slots(plan), sim::kMostSlotsTried);
+    for (std::int64_t more = 3; more <= turn + 1; ++more) lengths.push_back(last + more);
+  }
   if (plan.iterations) lengths = {*plan.iterations};
   ReplayResult first;
   for (std::int64_t iterations : lengths) {

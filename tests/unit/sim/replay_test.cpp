@@ -195,5 +195,25 @@ TEST(Replay, UnrollsAnUnboundedPlanAsFarAsTheRunGoes) {
       << "that is the other slot";
 }
 
+TEST(Replay, TriesEverySlotThatTheLastIterationMayBeIn) {
+  PlanBuilder b = start_plan({"q"}, {});
+  b.set_unbounded();
+  b.add_storage(
+      {.name = "ring", .pool = "hbm", .slots = {0, 64, 128}, .slots_are_array = true, .bytes = 64});
+  b.add_tensor({.name = "t", .storage = "ring", .bytes = 64});
+  b.add_input("t");
+  b.add_donated("t");
+  b.add_output({.tensor = "t"});
+  b.add_op({.name = "w", .queue = "q", .runs = "first", .writes = {{.tensor = "t"}}});
+  const Plan plan = built(std::move(b));
+  Finding finding = claim(plan, Rule::kBoundary, {"w"}, {"+w", "-w"});
+  finding.tensors = {TensorId{0}};
+  finding.storages = {StorageId{0}};
+  finding.pool = PoolId{0};
+  finding.bytes = {0, 64};
+  finding.expected_initial = true;
+  EXPECT_TRUE(replay(plan, finding).confirmed) << "the fourth iteration ends in slot 0 again";
+}
+
 }  // namespace
 }  // namespace memverify
