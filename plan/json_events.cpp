@@ -41,18 +41,7 @@ std::size_t find_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-namespace {
-
-/// The string that the scan is in, when its bytes are not those of the text.
-struct Unescaped {
-  std::string bytes;
-  bool used = false;
-  bool ascii = true;
-  const char* end = nullptr;  ///< One past the closing quote in the text.
-};
-
-/// The first byte in `[at, end)` that RapidJSON must look at: a quote, a backslash, a control
-/// character, or one that is not ASCII. May stop early. Eight bytes at a time.
+/// Eight bytes at a time.
 const char* skip_plain(const char* at, const char* end) {
   constexpr std::uint64_t kOnes = 0x0101010101010101U;
   constexpr std::uint64_t kHighs = 0x80 * kOnes;
@@ -71,6 +60,16 @@ const char* skip_plain(const char* at, const char* end) {
   return at;
 }
 
+namespace {
+
+/// The string that the scan is in, when its bytes are not those of the text.
+struct Unescaped {
+  std::string bytes;
+  bool used = false;
+  bool ascii = true;
+  const char* end = nullptr;  ///< One past the closing quote in the text.
+};
+
 /// A stream for RapidJSON's in-situ mode that leaves the text alone: what is put is compared with
 /// the text by place, and goes to a buffer only from the first escape of a string on.
 class TextStream {
@@ -84,6 +83,7 @@ class TextStream {
 
   char Peek() const { return at_ == end_ ? '\0' : *at_; }
   char Take() { return *at_++; }
+  void seek(std::size_t offset) { at_ = begin_ + offset; }
   std::size_t Tell() const { return static_cast<std::size_t>(at_ - begin_); }
 
   /// At the first byte of a string; RapidJSON also calls it behind a number, where it does nothing.
@@ -131,7 +131,7 @@ std::string hex(unsigned char byte) {
 /// RapidJSON's events, checked and passed on.
 class Adapter {
  public:
-  Adapter(std::string_view text, JsonHandler& handler, const TextStream& stream,
+  Adapter(std::string_view text, JsonHandler& handler, TextStream& stream,
           const Unescaped& unescaped)
       : text_(text), handler_(handler), stream_(stream), unescaped_(unescaped) {}
 
@@ -164,7 +164,9 @@ class Adapter {
   bool StartArray() { return deeper() && handler_.on_array_begin(stream_.Tell() - 1); }
   bool EndObject(std::size_t /*members*/) {
     --depth_;
-    return handler_.on_object_end(stream_.Tell());
+    if (!handler_.on_object_end(stream_.Tell())) return false;
+    stream_.seek(handler_.read_on(stream_.Tell()));
+    return true;
   }
   bool EndArray(std::size_t /*elements*/) {
     --depth_;
@@ -213,7 +215,7 @@ class Adapter {
 
   std::string_view text_;
   JsonHandler& handler_;
-  const TextStream& stream_;
+  TextStream& stream_;
   const Unescaped& unescaped_;
   std::size_t depth_ = 0;
 };

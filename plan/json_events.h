@@ -44,6 +44,10 @@ class JsonHandler {
   virtual bool on_object_end(std::size_t end) = 0;  ///< One past the brace.
   virtual bool on_array_begin(std::size_t begin) = 0;
   virtual bool on_array_end(std::size_t end) = 0;  ///< One past the bracket.
+
+  /// Behind an object that ended at `at`: where the scan goes on. A handler may read the text
+  /// itself, as far as the end of a later value in the same array.
+  virtual std::size_t read_on(std::size_t at) { return at; }
 };
 
 /// Arrays and objects may be nested this deep.
@@ -54,6 +58,10 @@ std::size_t byte_order_mark(std::string_view text) noexcept;
 
 /// Index of the first byte that is not UTF-8 (RFC 3629), or npos. Cost: linear.
 std::size_t find_invalid_utf8(std::string_view text);
+
+/// The first byte in `[at, end)` that ends a string or does not stand for itself: a quote, a
+/// backslash, a control character, or one that is not ASCII. May stop early.
+const char* skip_plain(const char* at, const char* end);
 
 /// Scans one JSON document, RFC 8259, UTF-8, a byte order mark skipped. Returns the error that
 /// ended the scan; nullopt when it came to the end or the handler stopped it. Repeated keys are

@@ -122,6 +122,15 @@ bool PlanEvents::on_array_end(std::size_t end) {
   return end_value({frame.begin, end});
 }
 
+std::size_t PlanEvents::read_on(std::size_t at) {
+  if (frames_.size() != 2 || skip_depth_ != 0 || !errors_.empty()) return at;
+  Frame& frame = frames_.back();
+  if (frame.list == nullptr || !frame.list->feeds) return at;
+  const PlainItems::Read read = plain_items_.read(*frame.list, frame.index, at);
+  frame.index += read.items;
+  return read.end;
+}
+
 Slot& PlanEvents::begin_value(std::size_t begin) {
   if (frames_.empty()) {
     slot_ = {.expected = "a JSON object", .object = &kPlanFields};
@@ -282,6 +291,7 @@ bool PlanEvents::is_repeated(std::string_view key, JsonSpan span) {
 // Errors.
 
 void PlanEvents::report_missing(const Frame& frame) {
+  if ((frame.seen & frame.object->required) == frame.object->required) return;
   for (std::size_t k = 0; k < frame.object->fields.size(); ++k) {
     const Field& field = frame.object->fields[k];
     if (!field.required || ((frame.seen >> k) & 1U) != 0) continue;

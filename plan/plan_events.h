@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "plan/json_events.h"
+#include "plan/plain_items.h"
 #include "plan/reader_fields.h"
 
 namespace memverify {
@@ -39,7 +40,7 @@ class PlanEvents final : public JsonHandler {
   /// `text` is what is scanned. The scan stops by itself at `kMaxReadErrors`. The builder works on
   /// another thread while a large text is scanned, and has got everything when its end was reached.
   PlanEvents(std::string_view text, PlanBuilder& builder)
-      : text_(text), fields_(builder, text.size() >= kWorthAThread) {}
+      : text_(text), fields_(builder, text.size() >= kWorthAThread), plain_items_(text, fields_) {}
 
   const std::vector<ReadError>& errors() const { return errors_; }
   /// The value of "memverify", if it has been seen and is an integer.
@@ -57,6 +58,7 @@ class PlanEvents final : public JsonHandler {
   bool on_object_end(std::size_t end) override;
   bool on_array_begin(std::size_t begin) override;
   bool on_array_end(std::size_t end) override;
+  std::size_t read_on(std::size_t at) override;
 
  private:
   static constexpr std::size_t kWorthAThread = std::size_t{1} << 20;
@@ -99,6 +101,7 @@ class PlanEvents final : public JsonHandler {
 
   std::string_view text_;
   PlanFields fields_;
+  PlainItems plain_items_;
   std::vector<Frame> frames_;
   Slot slot_;
   std::size_t skip_depth_ = 0;  ///< Open brackets inside a value that is skipped.

@@ -134,7 +134,10 @@ constexpr ListFields kStorages = {"an array of storages",
                                     *f.storage = {.slots = std::move(slots)};
                                     return object_slot(kStorage);
                                   },
-                                  [](PlanFields& f) { f.feed.add(); }};
+                                  [](PlanFields& f) { f.feed.add(); },
+                                  0,
+                                  kNoLimit,
+                                  true};
 
 /// Gives `list` the memory of `spare`, empty.
 std::vector<ExprSpec>* reuse(std::optional<std::vector<ExprSpec>>& list,
@@ -186,7 +189,10 @@ constexpr ListFields kTensors = {"an array of tensors",
                                    last = {.pools = std::move(pools)};
                                    return object_slot(kTensor);
                                  },
-                                 [](PlanFields& f) { f.feed.add(); }};
+                                 [](PlanFields& f) { f.feed.add(); },
+                                 0,
+                                 kNoLimit,
+                                 true};
 
 // The document.
 

@@ -85,6 +85,13 @@ struct Field {
   bool required = false;
 };
 
+/// Bit k: field k is required.
+constexpr std::uint32_t required_of(std::span<const Field> fields) {
+  std::uint32_t required = 0;
+  for (std::size_t k = 0; k < fields.size(); ++k) required |= (fields[k].required ? 1U : 0U) << k;
+  return required;
+}
+
 /// An object with known keys, or (`entry` set) a map from ids.
 struct ObjectFields {
   const char* what;  ///< "a pool"
@@ -92,14 +99,18 @@ struct ObjectFields {
   Hook end = nullptr;  ///< Runs at the closing brace.
   Slot (*entry)(PlanFields&, std::string_view key) = nullptr;
   Hook after_entry = nullptr;
+  std::uint32_t required = required_of(fields);
 };
+
+inline constexpr std::size_t kNoLimit = static_cast<std::size_t>(-1);
 
 struct ListFields {
   const char* expected;  ///< "two integers"
   Slot (*element)(PlanFields&, std::size_t index);
   Hook after = nullptr;  ///< Runs after each element, even if it was wrong.
   std::size_t min = 0;
-  std::size_t max = static_cast<std::size_t>(-1);
+  std::size_t max = kNoLimit;
+  bool feeds = false;  ///< Items go through the feed, and reading one changes nothing else.
 };
 
 // Slots by the type of the value.

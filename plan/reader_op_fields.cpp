@@ -275,6 +275,9 @@ constexpr ListFields kOps = {"an array of ops",
                                clear(*f.op);
                                return object_slot(kOp);
                              },
-                             [](PlanFields& f) { f.feed.add(); }};
+                             [](PlanFields& f) { f.feed.add(); },
+                             0,
+                             kNoLimit,
+                             true};
 
 }  // namespace memverify

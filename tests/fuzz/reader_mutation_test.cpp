@@ -146,5 +146,89 @@ TEST(ReaderMutation, ThePropertyHoldsForThousandsOfMutatedPlans) {
   EXPECT_GT(accepted, 100);  // Not everything was refused.
 }
 
+TEST(ReaderMutation, OddItemsBehindPlainOnesAreReadAsWithoutThem) {
+  const std::string storage = R"({"id": "s", "pool": "p", "offset": 0, "bytes": 64})";
+  const std::string tensor = R"({"id": "t", "storage": "s", "bytes": 64})";
+  const std::string op = R"({"id": "a", "queue": "q", "reads": ["t"]})";
+  const auto renamed = [](std::string item) { return item.insert(8, "other_"); };
+  const auto plan = [&](const std::string& s, const std::string& t, const std::string& o) {
+    return R"({"memverify": 1, "conditions": ["c", "d", "e", "f", "g"], "pools": [{"id": "p"}], )"
+           R"("queues": [{"id": "q"}], "storages": [)" +
+           storage + ", " + renamed(storage) + ", " + s + "], \"tensors\": [" + tensor + ", " +
+           renamed(tensor) + ", " + t + "], \"ops\": [" + op + ", " + renamed(op) + ", " + o + "]}";
+  };
+  for (const char* offset : {"[]",
+                             "[0]",
+                             "[0, 64]",
+                             "[0, \"a\"]",
+                             "01",
+                             "-0",
+                             "-1",
+                             "1.0",
+                             "1e2",
+                             "-",
+                             "9223372036854775807",
+                             "9223372036854775808",
+                             "null",
+                             "true",
+                             "\"\"",
+                             "\"8*8\"",
+                             "{}",
+                             "[[]]",
+                             "00",
+                             "0 1",
+                             ""}) {
+    EXPECT_EQ(check_reader(plan(
+                  R"({"id": "r", "pool": "p", "bytes": 64, "offset": )" + std::string(offset) + "}",
+                  tensor, op)),
+              "")
+        << offset;
+  }
+  for (const char* rest : {R"(, "duration": [1])",
+                           R"(, "duration": [1, 2])",
+                           R"(, "duration": [1, 2, 3])",
+                           R"(, "when": {"c": true, "d": false})",
+                           R"(, "when": {"c": true, "c": false})",
+                           R"(, "when": {"c": true, "d": true, "e": true, "f": true, "g": true})",
+                           R"(, "when": {"": true})",
+                           R"(, "when": {"c": 1})",
+                           R"(, "when": {"c": truex})",
+                           R"(, "kind": "host_wait", "for": "all")",
+                           R"(, "for": "some")",
+                           R"(, "for": {"queue": "q"})",
+                           R"(, "waits": [{"event": "e", "semaphore": "s"}])",
+                           R"(, "waits": [{}])",
+                           R"(, "queue": "q")",
+                           R"(, "queu": "q")",
+                           R"(, "x-a": [1, {"b": null}])",
+                           R"(, "label": "")",
+                           R"(, "label": "\u00e4")",
+                           "\xc3\xa4",
+                           ", \"label\": \"\xc3\xa4\"",
+                           ", \"label\": \"\xff\"",
+                           ", \"label\": \"\t\"",
+                           R"(, "thread": "")",
+                           ",",
+                           R"(, "reads")",
+                           R"(, "writes": ["t",])",
+                           R"(, "loc": {"file": "f", "line": 3})",
+                           R"(, "loc": {"line": 3})",
+                           " ",
+                           "\n\t\r",
+                           "\f"}) {
+    EXPECT_EQ(check_reader(plan(R"({"id": "r", "pool": "p", "offset": 64, "bytes": 64})",
+                                R"({"id": "u", "view_of": "t", "shape": [4, 2], "dtype": "f64"})",
+                                R"({"id": "b", "queue": "q")" + std::string(rest) + "}")),
+              "")
+        << rest;
+  }
+  EXPECT_EQ(check_reader(plan(storage, R"({"id": "u", "storage": "s", "shape": [2, "n"]})", "7")),
+            "");
+  const std::string whole = plan(storage, tensor, op);
+  for (std::size_t size = whole.size() - 160; size < whole.size(); ++size) {
+    EXPECT_EQ(check_reader(std::string_view(whole).substr(0, size)), "") << size;
+  }
+}
+
 }  // namespace
 }  // namespace memverify
