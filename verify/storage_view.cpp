@@ -1,0 +1,409 @@
+#include "verify/storage_view.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "plan/words.h"
+#include "verify/cases.h"
+#include "verify/footprint.h"
+#include "verify/order.h"
+#include "verify/schedule.h"
+#include "verify/sync_path.h"
+#include "verify/walk.h"
+
+namespace memverify {
+namespace {
+
+constexpr std::size_t kMostViewRuns = std::size_t{1} << 22;
+constexpr std::uint32_t kMostViewIterations = 16;
+constexpr std::size_t kMostExactPeaks = 2000;  ///< Storages of which each tick is looked at.
+
+using PointRun = std::pair<std::uint32_t, std::uint32_t>;
+
+/// Takes the points of `runs` out of `left`; true if there were some.
+bool take_out(std::vector<PointRun>& left, std::span<const Run> runs) {
+  bool found = false;
+  for (const Run& run : runs) {
+    std::vector<PointRun> rest;
+    for (const auto& [begin, end] : left) {
+      if (run.end <= begin || end <= run.begin) {
+        rest.emplace_back(begin, end);
+        continue;
+      }
+      found = true;
+      if (begin < run.begin) rest.emplace_back(begin, run.begin);
+      if (run.end < end) rest.emplace_back(run.end, end);
+    }
+    left = std::move(rest);
+  }
+  return found;
+}
+
+std::uint32_t depth_of(const Plan& plan, TensorId tensor) {
+  std::uint32_t depth = 0;
+  for (; plan.tensors[tensor].base != kNone<TensorId>; tensor = plan.tensors[tensor].base) ++depth;
+  return depth;
+}
+
+/// All conditions true, in every iteration.
+ConditionCase all_true(const Plan& plan, std::uint32_t iterations) {
+  ConditionCase result(plan, iterations);
+  for (const ConditionId id : ids(plan.conditions)) {
+    for (std::uint32_t i = 0; i < iterations; ++i) result.set(id, i, true);
+  }
+  return result;
+}
+
+std::int64_t united(std::vector<ByteRange> ranges) {
+  std::ranges::sort(ranges, {}, &ByteRange::begin);
+  std::int64_t sum = 0;
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (const ByteRange& range : ranges) {
+    const std::int64_t begin = std::max(range.begin, end);
+    if (begin < range.end) sum += range.end - begin;
+    end = std::max(end, range.end);
+  }
+  return sum;
+}
+
+}  // namespace
+
+struct PlanViews::Case {
+  Plan plan;
+  std::optional<Layout> layout;
+  std::vector<ConditionValue> when;
+  std::vector<SymbolValue> symbols;
+  Program program;
+  Walk walked;
+  std::optional<Order> order;
+  std::optional<Footprints> footprints;
+  Schedule times;
+
+  bool belongs(const AccessInstance& access, StorageId storage, std::int64_t iteration) const {
+    return access.tensor != kNone<TensorId> && plan.tensors[access.tensor].storage == storage &&
+           (access.instance == iteration || footprints->is_one_instance(access.tensor));
+  }
+
+  ByteRange hull(const AccessInstance& access, std::int64_t& touched) const {
+    const std::span<const Run> runs = footprints->runs(access);
+    touched = 0;
+    if (runs.empty()) return {};
+    for (const Run& run : runs) {
+      touched += footprints->address(run.end) - footprints->address(run.begin);
+    }
+    return {footprints->address(runs.front().begin), footprints->address(runs.back().end)};
+  }
+
+  UseView use_of(const AccessInstance& access) const {
+    const Instance& instance = program.instances[access.cmd];
+    UseView use{.op = instance.op,
+                .iteration = instance.iteration,
+                .kind = access.kind,
+                .tensor = access.tensor,
+                .start = times.start[access.cmd],
+                .complete = times.complete[access.cmd]};
+    use.bytes = hull(access, use.touched);
+    return use;
+  }
+
+  NextUse next_by(const AccessInstance& use, Cmd cmd) const {
+    NextUse next{.op = program.instances[cmd].op, .iteration = program.instances[cmd].iteration};
+    const bool meets = walked.completed[use.cmd] != 0 && walked.started[cmd] != 0;
+    next.waits = !meets || order->before(use.cmd, cmd);
+    if (meets && next.waits) {
+      for (const Cmd step : sync_path(program, walked, *order, use.cmd, cmd)) {
+        next.through.push_back(
+            {true, program.instances[step].op, std::int64_t{program.instances[step].iteration}});
+      }
+    }
+    return next;
+  }
+
+  /// Looks at what comes after the use until all its bytes have been written or freed.
+  void find_next(const AccessInstance& use, StorageId storage, std::vector<NextUse>& found) const {
+    std::vector<PointRun> left;
+    for (const Run& run : footprints->runs(use)) left.emplace_back(run.begin, run.end);
+    const std::uint32_t slot = footprints->slot_of_storage(storage, use.instance);
+    for (Cmd cmd = use.cmd + 1; cmd < program.instances.size() && !left.empty(); ++cmd) {
+      const Instance& instance = program.instances[cmd];
+      const Op& op = plan.ops[instance.op];
+      if (instance.gate || instance.skipped) continue;
+      if (op.kind == OpKind::kFree && op.storage == storage &&
+          footprints->slot_of_storage(storage, instance.iteration) == slot) {
+        found.push_back(next_by(use, cmd));
+        found.back().frees = true;
+        return;
+      }
+      const std::size_t before = found.size();
+      for (const AccessInstance& other : footprints->of(cmd)) {
+        const bool commutes = use.kind == AccessKind::kAccumulate &&
+                              other.kind == AccessKind::kAccumulate && use.update == other.update;
+        if (other.kind == AccessKind::kRead || commutes) continue;
+        if (!take_out(left, footprints->runs(other)) || found.size() > before) continue;
+        found.push_back(next_by(use, cmd));
+        found.back().tensor = other.tensor;
+        found.back().bytes = footprints->first_overlap(use, other);
+      }
+    }
+    if (left.empty()) return;
+    for (const AccessInstance& end : footprints->at_end()) {
+      if (!take_out(left, footprints->runs(end))) continue;
+      NextUse& next = found.emplace_back();
+      next.tensor = end.tensor;
+      next.bytes = footprints->first_overlap(use, end);
+      next.waits = true;
+      return;
+    }
+  }
+
+  void add_aliases(StorageView& view) const {
+    for (const TensorId id : ids(plan.tensors)) {
+      if (plan.tensors[id].storage != view.storage) continue;
+      const Region region = layout->tensor_region(plan, id, view.iteration);
+      view.aliases.push_back({.tensor = id,
+                              .depth = depth_of(plan, id),
+                              .bytes = region.empty() ? ByteRange{} : region.hull()});
+      for (std::uint32_t k = 0; k < view.uses.size(); ++k) {
+        if (view.uses[k].tensor == id) view.aliases.back().uses.push_back(k);
+      }
+    }
+    std::ranges::stable_sort(view.aliases, {}, [&](const AliasView& alias) {
+      return index(plan.tensors[alias.tensor].root);
+    });
+  }
+
+  void find_blocker(StorageView& view) const {
+    for (const bool reads : {true, false}) {
+      for (std::uint32_t k = 0; k < view.uses.size(); ++k) {
+        if (view.uses[k].reads() != reads) continue;
+        if (!view.blocker || view.uses[k].complete >= view.uses[*view.blocker].complete) {
+          view.blocker = k;
+        }
+      }
+      if (view.blocker) break;
+    }
+    if (!view.blocker) return;
+    const UseView& last = view.uses[*view.blocker];
+    if (const std::uint32_t views = depth_of(plan, last.tensor); views > 0) {
+      view.causes.push_back({HoldCause::Kind::kViewChain, views});
+    }
+    std::optional<std::int64_t> elsewhere;  // Last completion on other queues, and of any other op.
+    std::optional<std::int64_t> others;
+    for (const UseView& use : view.uses) {
+      if (use.op == last.op && use.iteration == last.iteration) continue;
+      others = std::max(others.value_or(use.complete), use.complete);
+      if (!use.reads() || plan.ops[use.op].queue == plan.ops[last.op].queue) continue;
+      elsewhere = std::max(elsewhere.value_or(use.complete), use.complete);
+    }
+    if (elsewhere && *elsewhere < last.complete && *elsewhere == *others) {
+      view.causes.push_back({HoldCause::Kind::kOtherQueue, last.complete - *elsewhere});
+    }
+    const bool is_alone = others && *others < last.complete;
+    if (is_alone && 2 * last.touched <= view.bytes.end - view.bytes.begin) {
+      view.causes.push_back({HoldCause::Kind::kSmallPiece, last.touched});
+    }
+  }
+
+  void find_times(StorageView& view) const {
+    for (const AliasView& alias : view.aliases) {
+      view.from_start = view.from_start || footprints->has_initial(alias.tensor);
+    }
+    for (const AccessInstance& end : footprints->at_end()) {
+      view.to_end = view.to_end || belongs(end, view.storage, view.iteration);
+    }
+    for (const UseView& use : view.uses) {
+      const bool is_first = &use == &view.uses.front();
+      view.held_from = is_first ? use.start : std::min(view.held_from, use.start);
+      view.held_until = std::max(view.held_until, use.complete);
+    }
+    if (view.from_start) view.held_from = 0;
+    if (view.to_end) view.held_until = times.makespan;
+  }
+
+  StorageView view(StorageId storage, std::int64_t iteration, bool with_next) const {
+    StorageView view{
+        .storage = storage, .iteration = iteration, .pool = plan.storages[storage].pool};
+    const std::int64_t at = layout->slot_address(storage, iteration);
+    view.bytes = {at, at + layout->storage(storage).bytes};
+    for (const AccessInstance& access : footprints->accesses()) {
+      if (access.cmd == kEndOfRun || !belongs(access, storage, iteration)) continue;
+      view.uses.push_back(use_of(access));
+      if (with_next) find_next(access, storage, view.uses.back().next);
+    }
+    add_aliases(view);
+    find_blocker(view);
+    find_times(view);
+    return view;
+  }
+
+  /// When each storage of the pool is held, by slot of an iteration.
+  struct Hold {
+    StorageId storage = kNone<StorageId>;
+    std::int64_t iteration = 0;
+    ByteRange bytes;
+    std::int64_t from = 0, until = 0;
+  };
+  std::vector<Hold> holds(PoolId pool) const {
+    std::map<std::pair<StorageId, std::int64_t>, Hold> found;
+    const auto note = [&](const AccessInstance& access, std::int64_t from, std::int64_t until) {
+      if (access.tensor == kNone<TensorId>) return;
+      const StorageId storage = plan.tensors[access.tensor].storage;
+      if (plan.storages[storage].pool != pool || footprints->runs(access).empty()) return;
+      if (footprints->has_initial(access.tensor) && access.instance == 0) from = 0;
+      const auto [at, is_new] = found.try_emplace({storage, access.instance});
+      Hold& hold = at->second;
+      if (is_new) {
+        const std::int64_t begin = layout->slot_address(storage, access.instance);
+        hold = {
+            storage, access.instance, {begin, begin + layout->storage(storage).bytes}, from, until};
+      }
+      hold.from = std::min(hold.from, from);
+      hold.until = std::max(hold.until, until);
+    };
+    for (const AccessInstance& access : footprints->accesses()) {
+      if (access.cmd == kEndOfRun) {
+        note(access, times.makespan, times.makespan + 1);
+      } else {
+        const std::int64_t start = times.start[access.cmd];
+        note(access, start, std::max(times.complete[access.cmd], start + 1));
+      }
+    }
+    std::vector<Hold> result;
+    for (const auto& [key, hold] : found) result.push_back(hold);
+    return result;
+  }
+};
+
+PlanViews::PlanViews(std::unique_ptr<Case> state) : case_(std::move(state)) {}
+PlanViews::PlanViews(PlanViews&&) noexcept = default;
+PlanViews& PlanViews::operator=(PlanViews&&) noexcept = default;
+PlanViews::~PlanViews() = default;
+
+Result<PlanViews> PlanViews::make(const Plan& plan) {
+  auto state = std::make_unique<Case>();
+  state->plan = plan;
+  const SymbolCases symbols(state->plan);
+  const Valuation least = symbols.corners().front();
+  Result<Layout> layout = Layout::make(state->plan, least);
+  if (!layout.ok()) return layout.errors();
+  state->layout = std::move(layout).value();
+  const std::uint32_t most = sample_iterations(state->plan, kMostViewIterations);
+  const std::uint32_t iterations =
+      state->plan.iterations
+          ? static_cast<std::uint32_t>(std::min<std::int64_t>(*state->plan.iterations, most))
+          : most;
+  const ConditionCase conditions = all_true(state->plan, iterations);
+  state->when = ConditionCases(state->plan, iterations).values(conditions);
+  state->symbols = symbols.values(least);
+  state->program = make_program(state->plan, *state->layout, conditions, iterations);
+  state->walked = walk(state->program);
+  state->order.emplace(state->program, state->walked);
+  if (!state->program.contended.empty() || !state->order->is_known()) {
+    return Diagnostic{
+        .id = "view.order",
+        .message = state->program.contended.empty()
+                       ? "too many commands signal what others count to say who waits for whom"
+                       : "several queues take from semaphore " +
+                             quoted(plan.semaphores[state->program.contended.front()].name) +
+                             ", so that who waits for whom is a choice of the run"};
+  }
+  state->footprints = Footprints::make(state->program, kMostViewRuns);
+  if (!state->footprints) {
+    return Diagnostic{.id = "view.runs",
+                      .message = "the strided tensors have too many pieces to look at each"};
+  }
+  state->times = schedule(state->program, state->walked);
+  return PlanViews(std::move(state));
+}
+
+const Plan& PlanViews::plan() const { return case_->plan; }
+std::uint32_t PlanViews::iterations() const { return case_->program.iterations; }
+std::int64_t PlanViews::makespan() const { return case_->times.makespan; }
+bool PlanViews::all_complete() const { return case_->walked.all_completed; }
+const std::vector<ConditionValue>& PlanViews::when() const { return case_->when; }
+const std::vector<SymbolValue>& PlanViews::symbols() const { return case_->symbols; }
+
+StorageView PlanViews::of(StorageId storage, std::int64_t iteration) const {
+  return case_->view(storage, iteration, true);
+}
+
+std::vector<StorageView> PlanViews::of_op(OpId op, std::int64_t iteration) const {
+  const Cmd cmd = case_->program.find(op, iteration);
+  std::vector<StorageView> views;
+  if (cmd == kNoCmd) return views;
+  std::set<std::pair<StorageId, std::int64_t>> seen;
+  for (const AccessInstance& access : case_->footprints->of(cmd)) {
+    if (access.tensor == kNone<TensorId>) continue;
+    const StorageId storage = case_->plan.tensors[access.tensor].storage;
+    if (!seen.emplace(storage, access.instance).second) continue;
+    views.push_back(case_->view(storage, access.instance, true));
+  }
+  return views;
+}
+
+PlanViews::Peak PlanViews::peak(PoolId pool) const {
+  const std::vector<Case::Hold> holds = case_->holds(pool);
+  Peak result;
+  for (const StorageId id : ids(case_->plan.storages)) {
+    const Storage& storage = case_->plan.storages[id];
+    if (storage.pool != pool) continue;
+    for (std::uint32_t slot = 0; slot < storage.slots.size(); ++slot) {
+      result.highest = std::max(
+          result.highest, case_->layout->slot_address(id, slot) + case_->layout->storage(id).bytes);
+    }
+  }
+  const auto held_at = [&](std::int64_t tick) {
+    std::vector<ByteRange> ranges;
+    for (const Case::Hold& hold : holds) {
+      if (hold.from <= tick && tick < hold.until) ranges.push_back(hold.bytes);
+    }
+    return united(std::move(ranges));
+  };
+  if (holds.size() <= kMostExactPeaks) {
+    for (const Case::Hold& hold : holds) {  // Most are held when one more has just begun to be.
+      const std::int64_t held = held_at(hold.from);
+      if (held <= result.held) continue;
+      result.held = held;
+      result.tick = hold.from;
+    }
+  } else {
+    std::map<std::int64_t, std::int64_t> change;
+    for (const Case::Hold& hold : holds) {
+      change[hold.from] += hold.bytes.end - hold.bytes.begin;
+      change[hold.until] -= hold.bytes.end - hold.bytes.begin;
+    }
+    std::int64_t sum = 0;
+    std::int64_t most = 0;
+    for (const auto& [tick, by] : change) {
+      sum += by;
+      if (sum > most) result.tick = tick;
+      most = std::max(most, sum);
+    }
+    result.held = held_at(result.tick);
+  }
+  for (const Case::Hold& hold : holds) {
+    if (hold.from > result.tick || result.tick >= hold.until) continue;
+    result.storages.push_back(case_->view(hold.storage, hold.iteration, true));
+  }
+  std::ranges::stable_sort(result.storages, std::greater(), [](const StorageView& view) {
+    return view.bytes.end - view.bytes.begin;
+  });
+  return result;
+}
+
+std::string_view name(HoldCause::Kind kind) {
+  switch (kind) {
+    case HoldCause::Kind::kViewChain:
+      return "view chain";
+    case HoldCause::Kind::kOtherQueue:
+      return "other queue";
+    case HoldCause::Kind::kSmallPiece:
+      return "small piece";
+  }
+  return "";
+}
+
+}  // namespace memverify
