@@ -31,6 +31,8 @@ ExitCode explain_command(const Arguments& arguments);
 ExitCode show_command(const Arguments& arguments);
 ExitCode import_command(const Arguments& arguments);
 ExitCode plan_command(const Arguments& arguments);
+ExitCode repair_command(const Arguments& arguments);
+ExitCode tradeoff_command(const Arguments& arguments);
 ExitCode audit_command(const Arguments& arguments);
 ExitCode fuzz_command(const Arguments& arguments);
 ExitCode check_certificate_command(const Arguments& arguments);

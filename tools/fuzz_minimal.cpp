@@ -79,6 +79,7 @@ void fill_plan(const PlanJson& small, const EngineChoice& engines, const CaseRes
   report.plan = read_placed(small).value();
   decide(report, engines, {});
   confirm_findings(report);
+  note_one_wait(report);
   made.internal_errors = report.internal_errors;
   made.plan = labelled(report.plan, report.findings);
   made.expected = text_report(report, Style());

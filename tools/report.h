@@ -48,6 +48,8 @@ struct Report {
   VerifyStats stats;
   std::optional<SearchReport> search;
   std::optional<SmtTimedResult> timed;       ///< `verify --timed`.
+  /// Of an unsafe plan with several errors: the one wait that ends them all, as a sentence.
+  std::string one_wait;
   std::size_t witnesses = 0;                 ///< Findings that come with a run.
   std::size_t witnesses_replayed = 0;        ///< Of those, how many the simulator was asked about.
   std::vector<std::string> internal_errors;  ///< Bugs met on the way, a sentence each.

@@ -316,6 +316,7 @@ std::string text_summary(const Report& report, const Style& style) {
     out += head + "fails in " + grouped(report.search->failing) + " of " +
            grouped(report.search->interleavings) + " interleavings\n";
   }
+  if (!report.one_wait.empty()) out += head + report.one_wait + "\n";
   if (report.timed) out += head + timed_words(report) + "\n";
   if (report.engines.size() > 1) out += head + engine_words(report) + "\n";
   return out + "memverify: " + outcome_line(report) + "\n";

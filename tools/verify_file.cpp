@@ -1,6 +1,7 @@
 #include "tools/verify_file.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "plan/describe.h"
@@ -10,6 +11,7 @@
 #include "tools/confirm.h"
 #include "tools/decide.h"
 #include "tools/load.h"
+#include "verify/repair_waits.h"
 
 namespace memverify {
 namespace {
@@ -40,6 +42,8 @@ bool touches_a_byte(const Plan& plan, const Op& op) {
 bool needs_a_place(const Plan& plan, TensorId id) {
   return plan.tensors[plan.tensors[id].root].placement == TensorKind::kUnplaced;
 }
+
+constexpr std::size_t kMostOpsToHint = 2000;
 
 }  // namespace
 
@@ -83,7 +87,22 @@ Report verify_file(const std::string& path, const EngineChoice& engines,
   report.imported = std::move(loaded.assumptions);
   decide(report, engines, options);
   confirm_findings(report);
+  note_one_wait(report);
   return report;
+}
+
+void note_one_wait(Report& report) {
+  const auto errors = std::ranges::count_if(report.findings, [](const Finding& finding) {
+    return info(finding.rule).severity == Severity::kError;
+  });
+  const bool is_asked =
+      errors > 1 && !report.stopped_at_max_findings && report.plan.ops.size() <= kMostOpsToHint;
+  if (!is_asked) return;
+  const std::optional<AddedWait> wait = one_wait_for(report.plan, report.findings);
+  if (!wait) return;
+  report.one_wait =
+      "one wait makes the plan safe: add " + after_json(report.plan, wait->on, wait->distance) +
+      " to " + quoted(report.plan.ops[wait->waiter].name) + " (`memverify repair` has other ways)";
 }
 
 void confirm_findings(Report& report) {

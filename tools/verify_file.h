@@ -21,6 +21,10 @@ Report verify_file(const std::string& path, const EngineChoice& engines,
 /// internal error.
 void confirm_findings(Report& report);
 
+/// Fills `report.one_wait` where several errors have one; each finding's help names but its own.
+/// Cost: a verification for each finding, at most 16, of plans of up to 2000 ops.
+void note_one_wait(Report& report);
+
 /// What makes a well-formed plan one that cannot be verified: unplaced tensors ("tensor.unplaced"),
 /// sizes that make no sense at the least values of the symbols (`Layout::make`), or no op that
 /// touches a byte ("plan.empty"). Cost: linear in the plan.

@@ -11,6 +11,7 @@
 #include "verify/footprint.h"
 #include "verify/order.h"
 #include "verify/schedule.h"
+#include "verify/storage_causes.h"
 #include "verify/sync_path.h"
 #include "verify/walk.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostViewRuns = std::size_t{1} << 22;
 constexpr std::uint32_t kMostViewIterations = 16;
+constexpr std::size_t kMostDetailed = 200;     ///< Storages of a peak whose next uses are found.
 constexpr std::size_t kMostExactPeaks = 2000;  ///< Storages of which each tick is looked at.
 
 using PointRun = std::pair<std::uint32_t, std::uint32_t>;
@@ -40,12 +42,6 @@ bool take_out(std::vector<PointRun>& left, std::span<const Run> runs) {
     left = std::move(rest);
   }
   return found;
-}
-
-std::uint32_t depth_of(const Plan& plan, TensorId tensor) {
-  std::uint32_t depth = 0;
-  for (; plan.tensors[tensor].base != kNone<TensorId>; tensor = plan.tensors[tensor].base) ++depth;
-  return depth;
 }
 
 /// All conditions true, in every iteration.
@@ -81,6 +77,15 @@ struct PlanViews::Case {
   std::optional<Order> order;
   std::optional<Footprints> footprints;
   Schedule times;
+  Table<StorageId, std::vector<std::uint32_t>> accesses_of;  ///< But for those of the end.
+
+  void index_accesses() {
+    accesses_of.resize(plan.storages.size());
+    for (const AccessInstance& access : footprints->accesses()) {
+      if (access.cmd == kEndOfRun || access.tensor == kNone<TensorId>) continue;
+      accesses_of[plan.tensors[access.tensor].storage].push_back(footprints->index_of(access));
+    }
+  }
 
   bool belongs(const AccessInstance& access, StorageId storage, std::int64_t iteration) const {
     return access.tensor != kNone<TensorId> && plan.tensors[access.tensor].storage == storage &&
@@ -164,7 +169,7 @@ struct PlanViews::Case {
       if (plan.tensors[id].storage != view.storage) continue;
       const Region region = layout->tensor_region(plan, id, view.iteration);
       view.aliases.push_back({.tensor = id,
-                              .depth = depth_of(plan, id),
+                              .depth = views_over_root(plan, id),
                               .bytes = region.empty() ? ByteRange{} : region.hull()});
       for (std::uint32_t k = 0; k < view.uses.size(); ++k) {
         if (view.uses[k].tensor == id) view.aliases.back().uses.push_back(k);
@@ -173,38 +178,6 @@ struct PlanViews::Case {
     std::ranges::stable_sort(view.aliases, {}, [&](const AliasView& alias) {
       return index(plan.tensors[alias.tensor].root);
     });
-  }
-
-  void find_blocker(StorageView& view) const {
-    for (const bool reads : {true, false}) {
-      for (std::uint32_t k = 0; k < view.uses.size(); ++k) {
-        if (view.uses[k].reads() != reads) continue;
-        if (!view.blocker || view.uses[k].complete >= view.uses[*view.blocker].complete) {
-          view.blocker = k;
-        }
-      }
-      if (view.blocker) break;
-    }
-    if (!view.blocker) return;
-    const UseView& last = view.uses[*view.blocker];
-    if (const std::uint32_t views = depth_of(plan, last.tensor); views > 0) {
-      view.causes.push_back({HoldCause::Kind::kViewChain, views});
-    }
-    std::optional<std::int64_t> elsewhere;  // Last completion on other queues, and of any other op.
-    std::optional<std::int64_t> others;
-    for (const UseView& use : view.uses) {
-      if (use.op == last.op && use.iteration == last.iteration) continue;
-      others = std::max(others.value_or(use.complete), use.complete);
-      if (!use.reads() || plan.ops[use.op].queue == plan.ops[last.op].queue) continue;
-      elsewhere = std::max(elsewhere.value_or(use.complete), use.complete);
-    }
-    if (elsewhere && *elsewhere < last.complete && *elsewhere == *others) {
-      view.causes.push_back({HoldCause::Kind::kOtherQueue, last.complete - *elsewhere});
-    }
-    const bool is_alone = others && *others < last.complete;
-    if (is_alone && 2 * last.touched <= view.bytes.end - view.bytes.begin) {
-      view.causes.push_back({HoldCause::Kind::kSmallPiece, last.touched});
-    }
   }
 
   void find_times(StorageView& view) const {
@@ -228,13 +201,14 @@ struct PlanViews::Case {
         .storage = storage, .iteration = iteration, .pool = plan.storages[storage].pool};
     const std::int64_t at = layout->slot_address(storage, iteration);
     view.bytes = {at, at + layout->storage(storage).bytes};
-    for (const AccessInstance& access : footprints->accesses()) {
-      if (access.cmd == kEndOfRun || !belongs(access, storage, iteration)) continue;
+    for (const std::uint32_t number : accesses_of[storage]) {
+      const AccessInstance& access = footprints->accesses()[number];
+      if (!belongs(access, storage, iteration)) continue;
       view.uses.push_back(use_of(access));
       if (with_next) find_next(access, storage, view.uses.back().next);
     }
     add_aliases(view);
-    find_blocker(view);
+    find_blocker(plan, view);
     find_times(view);
     return view;
   }
@@ -315,6 +289,7 @@ Result<PlanViews> PlanViews::make(const Plan& plan) {
     return Diagnostic{.id = "view.runs",
                       .message = "the strided tensors have too many pieces to look at each"};
   }
+  state->index_accesses();
   state->times = schedule(state->program, state->walked);
   return PlanViews(std::move(state));
 }
@@ -331,15 +306,17 @@ StorageView PlanViews::of(StorageId storage, std::int64_t iteration) const {
 }
 
 std::vector<StorageView> PlanViews::of_op(OpId op, std::int64_t iteration) const {
-  const Cmd cmd = case_->program.find(op, iteration);
   std::vector<StorageView> views;
-  if (cmd == kNoCmd) return views;
   std::set<std::pair<StorageId, std::int64_t>> seen;
-  for (const AccessInstance& access : case_->footprints->of(cmd)) {
+  const auto add = [&](StorageId storage, std::int64_t instance) {
+    if (!seen.emplace(storage, instance).second) return;
+    views.push_back(case_->view(storage, instance, true));
+  };
+  const Op& what = case_->plan.ops[op];
+  if (what.storage != kNone<StorageId>) add(what.storage, iteration);
+  for (const Access& access : case_->plan.accesses_of(what)) {
     if (access.tensor == kNone<TensorId>) continue;
-    const StorageId storage = case_->plan.tensors[access.tensor].storage;
-    if (!seen.emplace(storage, access.instance).second) continue;
-    views.push_back(case_->view(storage, access.instance, true));
+    add(case_->plan.tensors[access.tensor].storage, iteration - std::int64_t{access.distance});
   }
   return views;
 }
@@ -386,24 +363,16 @@ PlanViews::Peak PlanViews::peak(PoolId pool) const {
   }
   for (const Case::Hold& hold : holds) {
     if (hold.from > result.tick || result.tick >= hold.until) continue;
-    result.storages.push_back(case_->view(hold.storage, hold.iteration, true));
+    result.storages.push_back(case_->view(hold.storage, hold.iteration, false));
   }
   std::ranges::stable_sort(result.storages, std::greater(), [](const StorageView& view) {
     return view.bytes.end - view.bytes.begin;
   });
-  return result;
-}
-
-std::string_view name(HoldCause::Kind kind) {
-  switch (kind) {
-    case HoldCause::Kind::kViewChain:
-      return "view chain";
-    case HoldCause::Kind::kOtherQueue:
-      return "other queue";
-    case HoldCause::Kind::kSmallPiece:
-      return "small piece";
+  for (std::size_t k = 0; k < std::min(result.storages.size(), kMostDetailed); ++k) {
+    StorageView& view = result.storages[k];
+    view = case_->view(view.storage, view.iteration, true);
   }
-  return "";
+  return result;
 }
 
 }  // namespace memverify

@@ -106,9 +106,10 @@ class PlanViews {
 
   /// `iteration` < iterations().
   StorageView of(StorageId storage, std::int64_t iteration = 0) const;
-  /// Those of the storages that an op's tensors lie in, each once.
+  /// Those of the storages that an op's tensors lie in, or that it allocates or frees, each once.
   std::vector<StorageView> of_op(OpId op, std::int64_t iteration = 0) const;
-  /// What is held at the tick at which most bytes of the pool are: largest first.
+  /// What is held at the tick at which most bytes of the pool are: largest first; of the 200
+  /// largest also who comes next.
   struct Peak {
     std::int64_t tick = 0;
     std::int64_t held = 0;     ///< Bytes of the storages below, each byte once.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What README.md shows is what the command prints, and its example plan does what the text says.
+"""What README.md and some pages show is what the command prints, and README's example plan does what it says.
 
   readme.py BINARY ROOT [--update]
 
-An output stands below `<!-- output of: ARGUMENTS -->`; --update writes the present outputs into README.md.
+An output stands below `<!-- output of: ARGUMENTS -->`; --update writes the present outputs into the pages.
 """
 import json
 import pathlib
@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 
+PAGES = ("README.md", "docs/explain.md", "docs/repair.md")
 BLOCK = re.compile(r"(<!-- output of: (.*?) -->\n```\n)(.*?)(```\n)", re.DOTALL)
 
 
@@ -28,15 +29,17 @@ def rules(binary, root, plan):
 
 def main():
     binary, root = sys.argv[1], pathlib.Path(sys.argv[2])
-    path = root / "README.md"
-    text = path.read_text()
-    if "--update" in sys.argv:
-        path.write_text(BLOCK.sub(lambda m: m[1] + output(binary, root, m[2].split()) + m[4], text))
-        return
-    problems = [f"README.md shows another output of memverify {m[2]}" for m in BLOCK.finditer(text)
-                if m[3] != output(binary, root, m[2].split())]
-    if len(BLOCK.findall(text)) < 2:
-        problems.append("README.md has lost its examples")
+    problems = []
+    for page in PAGES:
+        text = (root / page).read_text()
+        if "--update" in sys.argv:
+            text = BLOCK.sub(lambda m: m[1] + output(binary, root, m[2].split()) + m[4], text)
+            (root / page).write_text(text)
+        problems += [f"{page} shows another output of memverify {m[2]}" for m in BLOCK.finditer(text)
+                     if m[3] != output(binary, root, m[2].split())]
+        if len(BLOCK.findall(text)) < 2:
+            problems.append(f"{page} has lost its examples")
+    text = (root / "README.md").read_text()
 
     plan = json.loads(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
     unordered = json.loads(json.dumps(plan))

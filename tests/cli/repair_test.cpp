@@ -1,0 +1,137 @@
+// `memverify explain PLAN --…`, `repair` and `tradeoff` as a user meets them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/plans.h"
+#include "support/process.h"
+
+namespace memverify::testing {
+namespace {
+
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+const std::string kCorpus = MEMVERIFY_CORPUS;
+
+TEST(CliExplainPlan, ShowsTheReaderThatHoldsAStorageInEachFormat) {
+  const Sandbox box;
+  const std::string plan = kCorpus + "/readme/two_branches.unsafe.json";
+  const Outcome text = box.run({"explain", plan, "--storage", "s_a"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "last to let go: `use_a`")) << text.out;
+  EXPECT_TRUE(contains(text.out, "does not wait for it")) << text.out;
+  EXPECT_TRUE(contains(text.out, "it reads through 3 views")) << text.out;
+  const Json json =
+      Json::parse(box.run({"explain", plan, "--storage", "s_a", "--format", "json"}).out);
+  const Json& view = json["storages"][0];
+  EXPECT_EQ(view["uses"][view["blocker"].get<std::size_t>()]["op"], "use_a");
+  EXPECT_EQ(view["causes"][0]["kind"], "view chain");
+  EXPECT_EQ(view["causes"][0]["amount"], 3);
+  const Outcome dot = box.run({"explain", plan, "--op", "use_a", "--format", "dot"});
+  EXPECT_EQ(dot.out.rfind("digraph memverify {", 0), 0U) << dot.out;
+  EXPECT_TRUE(contains(dot.out, "does not wait")) << dot.out;
+  EXPECT_TRUE(contains(box.run({"explain", plan, "--peak"}).out, "held at once")) << "peak";
+  EXPECT_TRUE(contains(box.run({"explain", plan, "--tensor", "a_t"}).out, "`use_a`")) << "tensor";
+}
+
+TEST(CliExplainPlan, RefusesWhatMakesNoSense) {
+  Sandbox box;
+  box.write("plan.json", safe_plan());
+  box.write("bad.json", bad_plan());
+  for (const Words& words :
+       {Words{"explain", "plan.json"}, Words{"explain", "plan.json", "--storage", "sss"},
+        Words{"explain", "plan.json", "--storage", "s", "--peak"},
+        Words{"explain", "--storage", "s"}, Words{"explain", "plan.json", "--pool", "hbm"},
+        Words{"explain", "plan.json", "--storage", "s", "--iteration", "7"},
+        Words{"explain", "bad.json", "--peak"}, Words{"explain", "absent.json", "--peak"}}) {
+    const Outcome run = box.run(words);
+    EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(words) << run.out;
+    EXPECT_NE(run.err, "") << ::testing::PrintToString(words);
+  }
+  EXPECT_TRUE(contains(box.run({"explain", "plan.json"}).err, "--storage"));
+}
+
+TEST(CliRepair, WritesAPlanThatIsSafe) {
+  Sandbox box;
+  box.write("plan.json", unsafe_plan());
+  const Json offers = Json::parse(box.run({"repair", "plan.json", "--format", "json"}).out);
+  ASSERT_FALSE(offers["repairs"].empty());
+  EXPECT_EQ(offers["repairs"][0]["kind"], "wait");
+  EXPECT_EQ(offers["repairs"][0]["added_waits"], 1);
+  EXPECT_EQ(offers["repairs"][0]["exact"], true);
+  EXPECT_EQ(offers["price"]["peak_bytes"]["hbm"], 64);
+  EXPECT_TRUE(offers["none"].contains("move")) << offers;
+  const Outcome run = box.run({"repair", "plan.json", "--apply", "1", "-o", "fixed.json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "1. wait: `send_x` waits for `make_x`")) << run.out;
+  EXPECT_EQ(box.run({"fixed.json"}).exit_code, 0) << box.read("fixed.json");
+  const Outcome piped = box.run({"repair", "-", "--apply", "1", "-o", "-"}, unsafe_plan());
+  EXPECT_EQ(piped.out, box.read("fixed.json"));
+}
+
+TEST(CliRepair, ExitCodes) {
+  Sandbox box;
+  box.write("safe.json", safe_plan());
+  box.write("unsafe.json", unsafe_plan());
+  box.write("unknown.json", unknown_plan());
+  box.write("bad.json", bad_plan());
+  box.write("hopeless.json", two_op_plan("hopeless", R"({"id": "u", "kind": "wait", "queue": "dma",
+    "event": "never", "after": ["make_x", "z"]}, {"id": "z", "queue": "dma", "reads": ["x"],
+    "after": ["u"]})"));
+  EXPECT_EQ(box.run({"repair", "safe.json"}).exit_code, 0);
+  EXPECT_EQ(box.run({"repair", "unsafe.json"}).exit_code, 0);
+  const Outcome hopeless = box.run({"repair", "hopeless.json"});
+  EXPECT_EQ(hopeless.exit_code, 1) << hopeless.out;
+  EXPECT_TRUE(contains(hopeless.out, "no wait: one more wait ends no deadlock")) << hopeless.out;
+  EXPECT_EQ(box.run({"repair", "unknown.json"}).exit_code, 3);
+  for (const Words& words :
+       {Words{"repair"}, Words{"repair", "bad.json"},
+        Words{"repair", "unsafe.json", "--apply", "1"},
+        Words{"repair", "unsafe.json", "-o", "x.json"},
+        Words{"repair", "unsafe.json", "--apply", "99", "-o", "x.json"},
+        Words{"repair", "unsafe.json", "--apply", "1", "-o", "/no/such/folder/x.json"}}) {
+    const Outcome run = box.run(words);
+    EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(words) << run.out;
+    EXPECT_NE(run.err, "") << ::testing::PrintToString(words);
+  }
+}
+
+TEST(CliTradeoff, PrintsTheCurveOrRefuses) {
+  Sandbox box;
+  const std::string graph = kCorpus + "/graphs/fixed-offsets-cost.json";
+  const Outcome text = box.run({"tradeoff", graph, "--max-waits", "2"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "0 waits: 192 bytes, makespan 3 ticks")) << text.out;
+  EXPECT_TRUE(contains(text.out,
+                       "1 wait: 128 bytes, makespan 3 ticks\n    `write_b` waits for "
+                       "`read_a_2`\n    a barrier over all queues before `write_b` in "
+                       "their place: 128 bytes, makespan 4 ticks, 1 more"))
+      << text.out;
+  const Json curve = Json::parse(box.run({"tradeoff", graph, "--format", "json"}).out)["curve"];
+  EXPECT_EQ(curve[0]["peak_bytes"], 192);
+  EXPECT_EQ(curve[1]["peak_bytes"], 128);
+  EXPECT_EQ(curve[1]["added"][0]["op"], "write_b");
+  const Outcome many = box.run({"tradeoff", graph, "--max-orders", "3"});
+  EXPECT_EQ(many.exit_code, 3);
+  EXPECT_TRUE(contains(many.err, "--max-waits")) << many.err;
+  box.write("bad.json", bad_plan());
+  box.write("racy.json", unsafe_plan());
+  EXPECT_EQ(box.run({"tradeoff", "bad.json"}).exit_code, 2);
+  EXPECT_EQ(box.run({"tradeoff", "racy.json"}).exit_code, 2);
+  EXPECT_EQ(box.run({"tradeoff"}).exit_code, 2);
+}
+
+TEST(CliVerify, SaysWhichOneWaitEndsSeveralFindings) {
+  Sandbox box;
+  box.write("plan.json", two_op_plan("two", R"({"id": "u", "queue": "dma", "reads": ["x"]},
+                                              {"id": "v", "queue": "dma", "reads": ["x"]})"));
+  const Outcome run = box.run({"plan.json"});
+  EXPECT_TRUE(contains(run.out, "2 findings")) << run.out;
+  EXPECT_TRUE(
+      contains(run.out, R"(note: one wait makes the plan safe: add "after": ["make_x"] to `u`)"))
+      << run.out;
+}
+
+}  // namespace
+}  // namespace memverify::testing
