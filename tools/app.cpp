@@ -70,6 +70,7 @@ std::span<const Command> commands() {
               .run = simulate_command},
       Command{.name = "explain", .help = "Say what a rule means", .run = explain_command},
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
+      Command{.name = "report", .help = "Draw a plan: memory, queues, runs", .run = report_command},
       Command{
           .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
       Command{.name = "plan", .help = "Place the tensors of a graph", .run = plan_command},
