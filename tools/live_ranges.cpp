@@ -19,11 +19,12 @@ class RangeMaker {
   RangeMaker(const Plan& plan, const DrawnRun& run)
       : plan_(plan), run_(run), one_for_all_(sim::one_for_all(plan)) {
     newest_.resize(plan.tensors.size(), kNoRange);
+    newest_view_.resize(plan.tensors.size(), kNoRange);
     donated_.resize(plan.tensors.size(), 0);
     for (const TensorId tensor : plan.donated) donated_[plan.tensors[tensor].root] = 1;
   }
 
-  std::vector<DrawnRange> make() {
+  void make(DrawnMemory& memory) {
     for (const TensorId tensor : plan_.inputs) give(tensor, donated_[root_of(tensor)] == 0);
     for (const TensorId tensor : plan_.constants) give(tensor, true);
     for (const CommandId c : ids(run_.program.commands)) {
@@ -32,7 +33,8 @@ class RangeMaker {
       for (const Access& access : plan_.accesses_of(plan_.ops[command.op])) use(c, access);
     }
     for (const Output& output : plan_.outputs) keep(root_of(output.tensor));
-    return std::move(ranges_);
+    memory.ranges = std::move(ranges_);
+    memory.views = std::move(views_);
   }
 
  private:
@@ -40,7 +42,7 @@ class RangeMaker {
 
   void give(TensorId tensor, bool is_kept) {
     const TensorId root = root_of(tensor);
-    DrawnRange& range = range_of(root, 0);
+    DrawnRange& range = ranges_[index_of(root, 0)];
     range.start = range.counted_from = 0;
     range.is_given = true;
     if (is_kept) keep_range(range);
@@ -79,13 +81,32 @@ class RangeMaker {
     const std::int64_t instance =
         one_for_all_[root] != 0 ? 0 : std::int64_t{command.iteration} - access.distance;
     const std::size_t before = ranges_.size();
-    DrawnRange& range = range_of(root, instance);
+    const std::uint32_t at = index_of(root, instance);
+    DrawnRange& range = ranges_[at];
     if (ranges_.size() > before) {
       range.start = span.start;
       range.counted_from = is_made_in_place(command.op, root) ? end : span.start;
     }
     if (span.start < range.start) range.start = range.counted_from = span.start;
     range.end = std::max(range.end, end);
+    if (access.tensor != root) use_view(access.tensor, at, span.start, end);
+  }
+
+  void use_view(TensorId tensor, std::uint32_t range, std::int64_t start, std::int64_t end) {
+    std::uint32_t& newest = newest_view_[tensor];
+    if (newest == kNoRange || views_[newest].range != range) {
+      const std::int64_t slot =
+          ranges_[range].bytes.begin - run_.layout.tensor(ranges_[range].root).bytes.hull().begin;
+      const ByteRange inside = run_.layout.tensor(tensor).bytes.hull();
+      const ByteRange bytes{slot + inside.begin, slot + inside.end};
+      if (bytes.empty() || bytes == ranges_[range].bytes) return;
+      newest = static_cast<std::uint32_t>(views_.size());
+      views_.push_back(
+          {.tensor = tensor, .range = range, .bytes = bytes, .start = start, .end = end});
+    }
+    DrawnView& view = views_[newest];
+    view.start = std::min(view.start, start);
+    view.end = std::max(view.end, end);
   }
 
   /// Whether the op may write a tensor of the family over one that it reads.
@@ -95,9 +116,9 @@ class RangeMaker {
     });
   }
 
-  DrawnRange& range_of(TensorId root, std::int64_t instance) {
+  std::uint32_t index_of(TensorId root, std::int64_t instance) {
     for (std::uint32_t k = newest_[root]; k != kNoRange; k = older_[k]) {
-      if (ranges_[k].instance == instance) return ranges_[k];
+      if (ranges_[k].instance == instance) return k;
     }
     const StorageId storage = plan_.tensors[root].storage;
     const std::int64_t slot = run_.layout.slot_address(storage, instance);
@@ -108,15 +129,17 @@ class RangeMaker {
                        .instance = instance,
                        .pool = plan_.storages[storage].pool,
                        .bytes = {slot + inside.begin, slot + inside.end}});
-    return ranges_.back();
+    return newest_[root];
   }
 
   const Plan& plan_;
   const DrawnRun& run_;
   Table<TensorId, std::uint8_t> one_for_all_, donated_;
   std::vector<DrawnRange> ranges_;
-  Table<TensorId, std::uint32_t> newest_;  ///< By root: its range that was found last.
-  std::vector<std::uint32_t> older_;       ///< By range: the one found before, of the same root.
+  std::vector<DrawnView> views_;
+  Table<TensorId, std::uint32_t> newest_;       ///< By root: its range that was found last.
+  Table<TensorId, std::uint32_t> newest_view_;  ///< By view, likewise.
+  std::vector<std::uint32_t> older_;  ///< By range: the one found before, of the same root.
 };
 
 std::int64_t size_of(ByteRange bytes) { return bytes.empty() ? 0 : bytes.end - bytes.begin; }
@@ -231,7 +254,7 @@ void add_sizes(const Plan& plan, const Layout& layout, Table<PoolId, PoolFigures
 
 DrawnMemory drawn_memory(const Plan& plan, const DrawnRun& run) {
   DrawnMemory memory;
-  memory.ranges = RangeMaker(plan, run).make();
+  RangeMaker(plan, run).make(memory);
   memory.pools.resize(plan.pools.size());
   add_sizes(plan, run.layout, memory.pools);
   add_curves(memory.ranges, memory.pools);

@@ -25,6 +25,14 @@ struct DrawnRange {
   bool is_kept = false;             ///< An output, or given and not donated.
 };
 
+/// A part of a live range that is touched through a view, from its first access to its last one.
+struct DrawnView {
+  TensorId tensor = kNone<TensorId>;
+  std::uint32_t range = 0;  ///< In DrawnMemory::ranges.
+  ByteRange bytes;
+  std::int64_t start = 0, end = 0;
+};
+
 /// The memory of one pool in a drawn run. Bytes.
 struct PoolFigures {
   std::optional<std::int64_t> capacity, claimed;
@@ -37,6 +45,7 @@ struct PoolFigures {
 
 struct DrawnMemory {
   std::vector<DrawnRange> ranges;  ///< By first access, those that are given first.
+  std::vector<DrawnView> views;    ///< That are smaller than their root.
   Table<PoolId, PoolFigures> pools;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> reuse;  ///< Ranges: earlier, later.
 };

@@ -49,6 +49,7 @@ class TablesData {
     add_commands();
     add_uses();
     add_ranges();
+    add_views();
     add_reuse();
     add_syncs();
   }
@@ -221,6 +222,31 @@ class TablesData {
     start.write(json_, "start");
     end.write(json_, "end");
     role.write(json_, "role");
+    json_.close('}');
+  }
+
+  void add_views() {
+    constexpr std::size_t kMostViews = 60'000;
+    Column tensor, range, at, bytes, start, end;
+    std::size_t views = 0;
+    for (const DrawnView& view : memory_.views) {
+      if (numbers_.range[view.range] == kNotKept || !numbers_.has(view.tensor)) continue;
+      if (++views > kMostViews) break;
+      tensor.add(numbers_.of(view.tensor));
+      range.add(numbers_.range[view.range]);
+      at.add(view.bytes.begin);
+      bytes.add(view.bytes.end - view.bytes.begin);
+      start.add(view.start);
+      end.add(view.end);
+    }
+    json_.key("views");
+    json_.open('{');
+    tensor.write(json_, "tensor");
+    range.write(json_, "range");
+    at.write(json_, "at");
+    bytes.write(json_, "bytes");
+    start.write(json_, "start");
+    end.write(json_, "end");
     json_.close('}');
   }
 

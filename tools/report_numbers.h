@@ -46,7 +46,8 @@ Numbers number_kept(const Drawing& drawing);
 /// Queues come first, then the threads, in which host waits are.
 std::int64_t lane_of(const Plan& plan, const Op& op);
 
-/// The members "storages", "tensors", "ops", "commands", "uses", "ranges", "reuse", "syncs".
+/// The members "storages", "tensors", "ops", "commands", "uses", "ranges", "views", "reuse",
+/// "syncs".
 void write_tables(JsonText& json, const Drawing& drawing, const Numbers& numbers);
 
 /// The member "findings".

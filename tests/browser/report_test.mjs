@@ -219,7 +219,7 @@ async function loopPlan() {
 
 async function largePlan() {
   const file = join(folder, "large.json");
-  writeFileSync(file, execFileSync(generatePlan, ["--ops", "100000", "--queues", "8", "--conflicts", "0.01"],
+  writeFileSync(file, execFileSync(generatePlan, ["--ops", "100000", "--queues", "8"],
                                    { maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
   const out = report("large", file);
   const megabytes = readFileSync(out).length / 1e6;

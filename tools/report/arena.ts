@@ -9,7 +9,8 @@ class Arena extends Plot {
   private raster: HTMLCanvasElement | null = null;
   private readonly reuse: Map<number, number[]> = new Map();  // By range: indices into data.reuse.
 
-  constructor(data: PlanData, time: TimeWindow, tip: Tip, private readonly selection: Chosen) {
+  constructor(data: PlanData, time: TimeWindow, tip: Tip, private readonly selection: Chosen,
+              private readonly tall = 380, private readonly atLeast = 0) {
     super(data, time, tip, "Memory map: addresses over time. Arrow keys pan, plus and minus zoom, " +
                            "square brackets zoom addresses, n and p select tensors, 0 shows all.");
     for (let k = 0; k < data.reuse.from.length; k++) {
@@ -20,7 +21,14 @@ class Arena extends Plot {
       }
     }
     selection.onChange(() => this.follow());
-    this.setPool(0);
+    this.setPool(this.busiest());
+  }
+
+  /** The pool with the most ranges; the first of equals. */
+  private busiest(): number {
+    const counts = this.data.pools.map(() => 0);
+    for (const pool of this.data.ranges.pool) counts[pool]++;
+    return Math.max(counts.indexOf(Math.max(...counts, 0)), 0);
   }
 
   setPool(pool: number): void {
@@ -35,8 +43,8 @@ class Arena extends Plot {
   /** The highest address that matters. */
   private top(): number {
     const pool = this.data.pools[this.pool];
-    const peak = Math.max(pool.peak, 1);
-    const capacity = pool.capacity;
+    const peak = Math.max(pool.peak, this.atLeast, 1);
+    const capacity = this.atLeast > 0 ? undefined : pool.capacity;
     return capacity !== undefined && capacity > 0 && capacity <= 1.5 * peak ? Math.max(capacity, peak)
                                                                               : peak;
   }
@@ -50,7 +58,7 @@ class Arena extends Plot {
     super.showAll();
   }
 
-  height(): number { return 380; }
+  height(): number { return this.tall; }
 
   private y(address: number): number {
     return this.plotHeight() * (1 - (address - this.low) / (this.high - this.low));
@@ -95,6 +103,7 @@ class Arena extends Plot {
       this.drawTimeGrid();
       if (this.raster !== null) this.drawRaster(this.raster);
       this.drawRanges();
+      this.frameChosen();
       this.drawReuse();
       this.drawClashes();
     });
@@ -114,7 +123,7 @@ class Arena extends Plot {
       this.line(GUTTER, y, GUTTER + this.plotWidth(), y);
       context.fillStyle = colors.muted;
       if (y > 8 && y < this.plotHeight() + 2) {
-        context.fillText(bytesText(a), GUTTER - 8, Math.min(y, this.plotHeight() - 5));
+        context.fillText(step >= 1024 && step > a / 512 || a < 1024 ? bytesText(a) : countText(a), GUTTER - 8, Math.min(y, this.plotHeight() - 5));
       }
     }
     context.strokeStyle = colors.line;
@@ -130,9 +139,12 @@ class Arena extends Plot {
 
   private box(range: number): { x: number; y: number; w: number; h: number } {
     const { ranges } = this.data;
-    const x = this.x(ranges.start[range]);
-    const y = this.y(ranges.at[range] + ranges.bytes[range]);
-    return { x, y, w: this.x(ranges.end[range]) - x, h: this.y(ranges.at[range]) - y };
+    return this.place(ranges.start[range], ranges.end[range], ranges.at[range], ranges.bytes[range]);
+  }
+  private place(start: number, end: number, at: number, bytes: number): { x: number; y: number; w: number; h: number } {
+    const x = this.x(start);
+    const y = this.y(at + bytes);
+    return { x, y, w: this.x(end) - x, h: this.y(at) - y };
   }
 
   /** What is smaller than a pixel each way is summed up, everything else drawn. */
@@ -162,26 +174,78 @@ class Arena extends Plot {
       context.fillRect(field % columns, Math.floor(field / columns), 1, 1);
     }
     context.globalAlpha = 1;
-    for (const k of labels) this.labelRange(k);
+    const inside = this.drawViews();
+    for (const k of labels) if (!inside.has(k)) this.labelRange(k);
+  }
+
+  /** Parts of boxes that ops touch through views, where there is room. Returns the boxes that have some. */
+  private drawViews(): Set<number> {
+    const { context, colors } = this;
+    const { views, ranges, tensors } = this.data;
+    const inside = new Set<number>();
+    for (let k = 0; k < views.range.length; k++) {
+      const range = views.range[k];
+      if (ranges.pool[range] !== this.pool || views.end[k] < this.time.from || views.start[k] > this.time.to) continue;
+      const box = this.place(views.start[k], views.end[k], views.at[k], views.bytes[k]);
+      if (box.w < 3 || box.h < 3 || box.y > this.plotHeight() || box.y + box.h < 0) continue;
+      if (!inside.has(range)) {
+        // The family's own colour steps back.
+        const whole = this.box(range);
+        context.globalAlpha = 0.62;
+        context.fillStyle = colors.panel;
+        context.fillRect(whole.x + 1, whole.y + 1, whole.w - 2, whole.h - 2);
+        inside.add(range);
+      }
+      context.globalAlpha = 0.8;
+      context.fillStyle = FAMILIES[views.tensor[k] % FAMILIES.length];
+      context.fillRect(box.x, box.y, box.w, box.h);
+      context.globalAlpha = 1;
+      context.strokeStyle = colors.panel;
+      context.lineWidth = 1;
+      context.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 1, box.h - 1);
+      if (box.w < 26 || box.h < 12) continue;
+      const left = Math.max(box.x, GUTTER) + 4;
+      const name = fitted(shown(tensors.name[views.tensor[k]]), Math.min(box.x + box.w, GUTTER + this.plotWidth()) - left - 3, this.measure);
+      if (name === "" || name === "…") continue;
+      context.fillStyle = LIGHT_TEXT[views.tensor[k] % FAMILIES.length] ? "#ffffff" : "#10151a";
+      context.textAlign = "left";
+      context.fillText(name, left, (Math.max(box.y, 0) + Math.min(box.y + box.h, this.plotHeight())) / 2);
+    }
+    context.globalAlpha = 1;
+    return inside;
   }
 
   private paintRange(range: number, x: number, y: number, w: number, h: number): void {
     const { context, colors } = this;
     const root = this.data.ranges.root[range];
-    const chosen = root >= 0 && root === this.selection.tensor;
     const given = (this.data.ranges.role[range] & 1) !== 0;
     context.fillStyle = root < 0 ? colors.muted : FAMILIES[root % FAMILIES.length];
     context.globalAlpha = root < 0 ? 0.35 : given ? 0.45 : 0.85;
     context.fillRect(x, y, w, h);
     context.globalAlpha = 1;
     if (w > 3 && h > 3) {
-      context.strokeStyle = chosen ? colors.text : colors.panel;
-      context.lineWidth = chosen ? 2 : 1;
+      context.strokeStyle = colors.panel;
+      context.lineWidth = 1;
       context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
-    } else if (chosen) {
-      context.fillStyle = colors.text;
-      context.fillRect(x, y, w, h);
     }
+  }
+
+  /** Frames the tensors of the selected finding and the selected one, over whatever else lies there. */
+  private frameChosen(): void {
+    const { context, colors } = this;
+    const { ranges } = this.data;
+    const finding = this.data.findings[this.selection.finding];
+    const clashing = new Set((finding?.of ?? []).filter((t) => t >= 0).map((t) => rootOf(this.data, t)));
+    for (const k of this.inPool) {
+      const chosen = ranges.root[k] >= 0 && ranges.root[k] === this.selection.tensor;
+      if (!chosen && !clashing.has(ranges.root[k])) continue;
+      const { x, y, w, h } = this.box(k);
+      context.strokeStyle = chosen ? colors.text : colors.bad;
+      context.lineWidth = k === this.selection.range ? 3 : 2;
+      context.setLineDash(chosen ? [] : [5, 3]);
+      context.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), Math.max(h - 2, 1));
+    }
+    context.setLineDash([]);
   }
 
   private rangeName(range: number): string {
@@ -247,6 +311,7 @@ class Arena extends Plot {
   private drawArrow(earlier: number, later: number, strong: boolean): void {
     const { context, colors } = this;
     const { ranges } = this.data;
+    if (ranges.start[later] < ranges.end[earlier]) return;  // Both at once: in place, or a clash.
     const low = Math.max(ranges.at[earlier], ranges.at[later]);
     const high = Math.min(ranges.at[earlier] + ranges.bytes[earlier],
                           ranges.at[later] + ranges.bytes[later]);
@@ -274,15 +339,35 @@ class Arena extends Plot {
   private drawClashes(): void {
     this.data.findings.forEach((finding, k) => this.drawClash(finding, k));
   }
+  /** From the first start to the last end of the commands that clash. */
+  private clashTime(finding: Finding): [number, number] {
+    const { commands, drawn } = this.data;
+    const at = finding.at.filter((c) => c >= 0 && commands.start[c] >= 0);
+    if (at.length === 0) return [0, drawn.end];
+    return [Math.min(...at.map((c) => commands.start[c])),
+            Math.max(...at.map((c) => commands.end[c] < 0 ? drawn.end : commands.end[c]))];
+  }
+  /** With room around it, in time and addresses. */
+  zoomTo(finding: Finding): void {
+    if (finding.pool === undefined || finding.bytes === undefined) return;
+    if (finding.pool !== this.pool) this.setPool(finding.pool);
+    const [from, to] = this.clashTime(finding);
+    const roots = new Set(finding.of.filter((t) => t >= 0).map((t) => rootOf(this.data, t)));
+    let [low, high] = finding.bytes;
+    for (const k of this.inPool) {
+      if (!roots.has(this.data.ranges.root[k])) continue;
+      low = Math.min(low, this.data.ranges.at[k]);
+      high = Math.max(high, this.data.ranges.at[k] + this.data.ranges.bytes[k]);
+    }
+    const size = Math.min(2 * (high - low), this.top() * 1.09);
+    this.moveTo((low + high - size) / 2, size);
+    const width = Math.max(4 * (to - from), 8);
+    this.time.set((from + to - width) / 2, (from + to + width) / 2);
+  }
   private drawClash(finding: Finding, number: number): void {
     if (finding.pool !== this.pool || finding.bytes === undefined) return;
     const { context, colors } = this;
-    const { commands } = this.data;
-    const at = finding.at.filter((c) => c >= 0 && commands.start[c] >= 0);
-    const starts = at.map((c) => commands.start[c]);
-    const ends = at.map((c) => commands.end[c] < 0 ? this.data.drawn.end : commands.end[c]);
-    const from = at.length === 0 ? 0 : Math.min(...starts);
-    const to = at.length === 0 ? this.data.drawn.end : Math.max(...ends);
+    const [from, to] = this.clashTime(finding);
     const x = this.x(from);
     const y = this.y(finding.bytes[1]);
     const w = Math.max(this.x(to) - x, 4);
@@ -402,9 +487,23 @@ class Arena extends Plot {
   protected about(x: number, y: number): string[] {
     if (x < GUTTER || y > this.plotHeight()) return [];
     const range = this.rangeAt(x, y);
-    return range < 0 ? [] : this.describe(range);
+    return range < 0 ? [] : this.describe(range, x, y);
   }
-  private describe(range: number): string[] {
+  /** The views of a box that are touched at a point. */
+  private viewsAt(range: number, x: number, y: number): string[] {
+    const { views, tensors } = this.data;
+    const time = this.timeAt(x);
+    const address = this.addressAt(y);
+    const names: string[] = [];
+    for (let k = 0; k < views.range.length; k++) {
+      if (views.range[k] !== range || time < views.start[k] || time >= views.end[k]) continue;
+      if (address < views.at[k] || address >= views.at[k] + views.bytes[k]) continue;
+      names.push(shown(tensors.name[views.tensor[k]]));
+    }
+    if (names.length === 0) return [];
+    return ["through " + (names.length > 4 ? [...names.slice(0, 4), `${names.length - 4} more`] : names).join(", ")];
+  }
+  private describe(range: number, x: number, y: number): string[] {
     const { ranges, tensors, storages } = this.data;
     const root = ranges.root[range];
     const bytes: [number, number] = [ranges.at[range], ranges.at[range] + ranges.bytes[range]];
@@ -416,6 +515,7 @@ class Arena extends Plot {
       if (tensors.storage[root] >= 0) lines.push("storage " + shown(storages.name[tensors.storage[root]]));
     }
     lines.push("live " + spanText(this.data, ranges.start[range], ranges.end[range]));
+    lines.push(...this.viewsAt(range, x, y));
     if ((role & 1) !== 0) lines.push("given before the start");
     if ((role & 2) !== 0) lines.push("kept to the end");
     return lines;

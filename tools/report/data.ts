@@ -39,6 +39,7 @@ interface PlanData {
   uses: { op: number[]; tensor: number[]; kind: number[] };
   ranges: { root: number[]; op: number[]; iteration: number[]; pool: number[]; at: number[];
             bytes: number[]; start: number[]; end: number[]; role: number[] };
+  views: { tensor: number[]; range: number[]; at: number[]; bytes: number[]; start: number[]; end: number[] };
   reuse: { from: number[]; to: number[] };
   syncs: { from: number[]; to: number[]; reason: number[] };
   findings: Finding[];

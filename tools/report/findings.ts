@@ -4,7 +4,8 @@ class Findings {
   readonly element = el("section", "card findings");
   private readonly cards: HTMLElement[] = [];
 
-  constructor(private readonly data: PlanData, private readonly selection: Chosen) {
+  constructor(private readonly data: PlanData, private readonly selection: Chosen,
+              private readonly showOnMap: (finding: number) => void) {
     const { findings } = data;
     this.element.append(el("h2", "", findings.length === 0 ? "Findings"
       : plural(findings.length, "finding") + (data.stopped ? " (the search stopped there)" : "")));
@@ -20,7 +21,7 @@ class Findings {
 
   private none(): HTMLElement {
     const out = el("p", "", this.data.verdict === "safe" ? "None: the plan is safe, in every run that it allows." : "None.");
-    for (const one of this.data.assumes) out.append(el("span", "note block", "Assumed: " + shown(one) + "."));
+    for (const one of this.data.assumes) out.append(el("span", "note block", "Assumed: " + shown(one).replace(/\.$/, "") + "."));
     return out;
   }
 
@@ -45,6 +46,9 @@ class Findings {
     if (finding.help !== "") add("Cheapest fix", message(finding.help));
     if (finding.accepted !== undefined) add("Accepted", shown(finding.accepted));
     body.append(facts);
+    if (finding.bytes !== undefined) {
+      body.append(el("div", "controls", button("Show on the map", `Zoom to ${finding.rule}`, () => this.showOnMap(k))));
+    }
     return el("article", "finding", open, body);
   }
 

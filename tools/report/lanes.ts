@@ -3,6 +3,7 @@
 const ROW = 24;         // Height of a row of commands.
 const LANE_GAP = 8;
 const MOST_ARROWS = 600;
+const MOST_COUNTS = 60;
 
 class Lanes extends Plot {
   private readonly lanes: number[] = [];              // Those in use, in order.
@@ -187,7 +188,7 @@ class Lanes extends Plot {
       context.lineWidth = 2.5;
       context.strokeRect(x + 1, y + 2, Math.max(w - 3, 1), h - 2);
     }
-    const left = Math.max(x, GUTTER) + 5;
+    const left = Math.max(x, GUTTER) + 8;
     const room = Math.min(x + w, GUTTER + this.plotWidth()) - left - 4;
     if (room < 14) return;
     const text = fitted(commandText(this.data, c), room, this.measure);
@@ -220,7 +221,14 @@ class Lanes extends Plot {
       seen.push(k);
     }
     if (seen.length <= MOST_ARROWS) {
-      for (const k of seen) this.drawSync(k, this.isOfInterest(k));
+      // Counts that hold a queue back are many and say little: only where there are few.
+      const all = seen.length <= MOST_COUNTS;
+      for (const k of seen) {
+        const strong = this.isOfInterest(k);
+        const passes = commands.end[syncs.from[k]] < this.time.from && commands.start[syncs.to[k]] > this.time.to;
+        if (passes && !strong) continue;
+        if (all || strong || syncs.reason[k] !== 4) this.drawSync(k, strong);
+      }
       return;
     }
     for (const c of [this.hovered, ...(this.data.findings[this.selection.finding]?.at ?? [])]) {

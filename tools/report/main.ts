@@ -28,9 +28,13 @@ function zoomButtons(time: TimeWindow, all: () => void): HTMLElement {
 function showPlan(data: PlanData, tag: string | null, parent: HTMLElement, tip: Tip): { plots: Plot[]; nextFinding: () => void } {
   const selection = new Chosen();
   const time = new TimeWindow(data.drawn.end);
-  const findings = new Findings(data, selection);
   const stepper = new Stepper(data, selection);
   const arena = new Arena(data, time, tip, selection);
+  const findings = new Findings(data, selection, (finding) => {
+    arena.zoomTo(data.findings[finding]);
+    arena.canvas.focus();
+    arena.canvas.scrollIntoView({ block: "center" });
+  });
   const curve = new LiveCurve(data, time, tip, arena);
   const lanes = new Lanes(data, time, tip, selection);
   const family = new Family(data, selection);
@@ -75,6 +79,21 @@ function showPlan(data: PlanData, tag: string | null, parent: HTMLElement, tip: 
   };
 }
 
+/** Both memory maps, on one scale of addresses; of pools those of the same name. */
+function smallMaps(plans: PlanData[], parent: HTMLElement, tip: Tip): Plot[] {
+  const [a, b] = plans;
+  const most = Math.max(...plans.flatMap((data) => data.pools.map((pool) => pool.peak)), 1);
+  const maps = plans.map((data) => new Arena(data, new TimeWindow(data.drawn.end), tip, new Chosen(), 240, most));
+  const pool = maps[0].pool;
+  const same = b.pools.findIndex((other) => other.name === a.pools[pool]?.name);
+  if (same >= 0) maps[1].setPool(same);
+  const boxes = maps.map((map, k) => el("div", "",
+    el("p", "map-title", `${"AB"[k]}: `, badge(plans[k].verdict), " pool ", nameOf(plans[k].pools[map.pool]?.name ?? "")),
+    el("div", "canvas-box", map.canvas)));
+  parent.append(el("div", "two maps", ...boxes));
+  return maps;
+}
+
 function start(): void {
   const source = document.getElementById("data")?.textContent ?? "";
   const plans = (JSON.parse(source) as { plans: PlanData[] }).plans;
@@ -83,6 +102,7 @@ function start(): void {
   document.title = `${planName(plans[0])}: ${plans[0].verdict} · memverify`;
   const tip = new Tip();
   const body = el("main", "");
+  let beside: Plot[] = [];
   let current = showPlan(plans[0], plans.length > 1 ? "A" : null, body, tip);
   if (plans.length > 1) {
     const tabs = plans.map((plan, k) => button(`${"AB"[k]}: ${planName(plan)}`, `Show plan ${"AB"[k]}`, () => choose(k)));
@@ -92,15 +112,16 @@ function start(): void {
       tabs.forEach((tab, j) => tab.setAttribute("aria-pressed", String(j === k)));
     };
     tabs[0].setAttribute("aria-pressed", "true");
-    page.append(comparison(plans), el("nav", "tabs plans", ...tabs));
-    page.append(body);
+    const both = comparison(plans);
+    page.append(both, el("nav", "tabs plans", ...tabs), body);
+    beside = smallMaps(plans, both, tip);
   } else {
     page.append(body);
   }
   page.append(el("footer", "", el("h2", "", "Keys"),
     el("dl", "keys", ...KEYS.map(([key, what]) => el("div", "", el("dt", "", el("kbd", "", key)), el("dd", "", what))))));
 
-  const paint = () => current.plots.forEach((plot) => plot.paint());
+  const paint = () => [...current.plots, ...beside].forEach((plot) => plot.paint());
   paint();
   window.addEventListener("resize", paint);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);

@@ -1,8 +1,7 @@
 // Plays the run of the selected finding: which commands are in flight, what the bytes hold.
 
-const STEP = 26;         // Width of a step in the picture.
+const STEP = 26;         // Width of a step in the picture, at least.
 const STEP_ROW = 26;
-const MOST_STEPS = 40;   // In the picture at a time.
 
 class Stepper {
   readonly element = el("section", "card stepper");
@@ -23,11 +22,11 @@ class Stepper {
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.state.setAttribute("aria-live", "polite");
     const controls = el("div", "controls",
-      button("⏮", "First step", () => this.go(0)),
+      button("|◀", "First step", () => this.go(0)),
       button("◀", "Step back", () => this.go(this.step - 1)),
       this.play,
       button("▶", "Step forward", () => this.go(this.step + 1)),
-      button("⏭", "Last step", () => this.go(this.length())),
+      button("▶|", "Last step", () => this.go(this.length())),
       this.slider);
     this.element.append(el("h2", "", "The run"), controls, this.state, this.picture, this.bytes, this.list);
     this.element.addEventListener("keydown", (event) => {
@@ -47,7 +46,7 @@ class Stepper {
 
   private follow(): void {
     const finding = this.data.findings[this.selection.finding] ?? null;
-    if (finding === this.finding) return;
+    if (finding === this.finding && finding !== null) return;
     this.stop();
     this.finding = finding;
     this.element.hidden = finding === null || finding.run.length === 0;
@@ -74,7 +73,7 @@ class Stepper {
       item.classList.toggle("now", k + 1 === this.step);
     });
     const now = this.list.children[this.step - 1] as HTMLElement | undefined;
-    if (now !== undefined) this.list.scrollTop = now.offsetTop - this.list.offsetTop - this.list.clientHeight / 2;
+    if (now !== undefined) this.list.scrollTop = now.offsetTop - this.list.clientHeight / 2;
     this.showState(finding);
     this.picture.replaceChildren(this.draw(finding));
     this.bytes.replaceChildren(this.versions(finding));
@@ -86,7 +85,7 @@ class Stepper {
       return;
     }
     if (this.step === this.length()) this.go(0);
-    this.play.replaceChildren("⏸ Pause");
+    this.play.replaceChildren("❚❚ Pause");
     this.timer = window.setInterval(() => {
       this.go(this.step + 1);
       if (this.step === this.length()) this.stop();
@@ -119,16 +118,19 @@ class Stepper {
   /** A lane for each queue, a column for each step; what is still in flight has no right end. */
   private draw(finding: Finding): SVGElement {
     const total = finding.run.length;
-    const from = total <= MOST_STEPS ? 0 : Math.min(Math.max(this.step - MOST_STEPS / 2, 0), total - MOST_STEPS);
-    const to = Math.min(from + MOST_STEPS, total);
-    const lanes = [...new Set(finding.run.map((step) => step[3]))].sort((a, b) => a - b);
     const left = 88;
-    const width = left + (to - from + 1) * STEP + 8;
+    const room = Math.max(this.element.clientWidth, 420) - 42 - left;
+    const most = Math.floor(room / STEP) - 2;
+    const from = total <= most ? 0 : Math.min(Math.max(this.step - Math.floor(most / 2), 0), total - most);
+    const to = Math.min(from + most, total);
+    const lanes = [...new Set(finding.run.map((step) => step[3]))].sort((a, b) => a - b);
+    const unit = Math.max(STEP, Math.min(Math.floor(room / (to - from + 1)), 92));
+    const width = left + (to - from + 1) * unit + 8;
     const rows = this.bars(finding, lanes);
     const height = rows.count * STEP_ROW + 22;
     const out = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
                              "aria-label": "Commands in flight, a column for each step" });
-    const x = (step: number) => left + (Math.min(Math.max(step, from), to + 1) - from) * STEP;
+    const x = (step: number) => left + (Math.min(Math.max(step, from), to + 1) - from) * unit;
     lanes.forEach((lane, k) => {
       const label = svg("text", { x: left - 8, y: rows.top[k] * STEP_ROW + 17, class: "lane-name" });
       label.textContent = fitted(lane < 0 ? "" : shown(this.data.lanes[lane].name), 13, (text) => text.length);
