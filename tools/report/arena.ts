@@ -35,6 +35,7 @@ class Arena extends Plot {
     this.pool = pool;
     this.inPool = [];
     this.data.ranges.pool.forEach((of, k) => { if (of === pool) this.inPool.push(k); });
+    this.indexViews();
     this.raster = this.makeRaster();
     this.allAddresses();
     this.redraw();
@@ -103,9 +104,14 @@ class Arena extends Plot {
       this.drawTimeGrid();
       if (this.raster !== null) this.drawRaster(this.raster);
       this.drawRanges();
+      const views = this.drawViews();
+      this.drawClashes();
       this.frameChosen();
       this.drawReuse();
-      this.drawClashes();
+      this.taken = [];
+      for (const k of this.labelled) this.labelRange(k);
+      for (const k of views) this.labelView(k);
+      this.labelClashes();
     });
     this.drawLimits();
     this.drawTimeAxis();
@@ -174,45 +180,82 @@ class Arena extends Plot {
       context.fillRect(field % columns, Math.floor(field / columns), 1, 1);
     }
     context.globalAlpha = 1;
-    const inside = this.drawViews();
-    for (const k of labels) if (!inside.has(k)) this.labelRange(k);
+    this.labelled = labels;
   }
 
-  /** Parts of boxes that ops touch through views, where there is room. Returns the boxes that have some. */
-  private drawViews(): Set<number> {
+  private labelled: number[] = [];
+  private views = new Map<number, number[]>();   // By range of this pool.
+
+  private indexViews(): void {
+    this.views = new Map();
+    this.data.views.range.forEach((range, k) => {
+      if (this.data.ranges.pool[range] !== this.pool) return;
+      const list = this.views.get(range);
+      if (list === undefined) this.views.set(range, [k]);
+      else list.push(k);
+    });
+  }
+
+  /** The colour of a view: its family's, but a family of many has many colours. */
+  private viewColor(k: number): number {
+    const range = this.data.views.range[k];
+    const many = (this.views.get(range)?.length ?? 0) > 8;
+    return (many ? this.data.views.tensor[k] : this.data.ranges.root[range]) % FAMILIES.length;
+  }
+
+  /** Parts of boxes that ops touch through views, where there is room; the box steps back behind them. */
+  private drawViews(): number[] {
     const { context, colors } = this;
-    const { views, ranges, tensors } = this.data;
-    const inside = new Set<number>();
-    for (let k = 0; k < views.range.length; k++) {
-      const range = views.range[k];
-      if (ranges.pool[range] !== this.pool || views.end[k] < this.time.from || views.start[k] > this.time.to) continue;
+    const { views } = this.data;
+    const seen: number[] = [];
+    for (const [range, list] of this.views) {
+      const whole = this.box(range);
+      if (whole.h < 6 || whole.x > this.width || whole.x + whole.w < GUTTER || whole.y > this.plotHeight() || whole.y + whole.h < 0) continue;
+      context.globalAlpha = 0.6;
+      context.fillStyle = colors.panel;
+      context.fillRect(whole.x + 1, whole.y + 1, whole.w - 2, whole.h - 2);
+      seen.push(...list);
+    }
+    const labels: number[] = [];
+    for (const k of seen) {
       const box = this.place(views.start[k], views.end[k], views.at[k], views.bytes[k]);
-      if (box.w < 3 || box.h < 3 || box.y > this.plotHeight() || box.y + box.h < 0) continue;
-      if (!inside.has(range)) {
-        // The family's own colour steps back.
-        const whole = this.box(range);
-        context.globalAlpha = 0.62;
-        context.fillStyle = colors.panel;
-        context.fillRect(whole.x + 1, whole.y + 1, whole.w - 2, whole.h - 2);
-        inside.add(range);
-      }
+      if (box.w < 2 || box.h < 2 || box.y > this.plotHeight() || box.y + box.h < 0) continue;
       context.globalAlpha = 0.8;
-      context.fillStyle = FAMILIES[views.tensor[k] % FAMILIES.length];
+      context.fillStyle = FAMILIES[this.viewColor(k)];
       context.fillRect(box.x, box.y, box.w, box.h);
       context.globalAlpha = 1;
       context.strokeStyle = colors.panel;
       context.lineWidth = 1;
       context.strokeRect(box.x + 0.5, box.y + 0.5, box.w - 1, box.h - 1);
-      if (box.w < 26 || box.h < 12) continue;
-      const left = Math.max(box.x, GUTTER) + 4;
-      const name = fitted(shown(tensors.name[views.tensor[k]]), Math.min(box.x + box.w, GUTTER + this.plotWidth()) - left - 3, this.measure);
-      if (name === "" || name === "…") continue;
-      context.fillStyle = LIGHT_TEXT[views.tensor[k] % FAMILIES.length] ? "#ffffff" : "#10151a";
-      context.textAlign = "left";
-      context.fillText(name, left, (Math.max(box.y, 0) + Math.min(box.y + box.h, this.plotHeight())) / 2);
+      if (box.w > 26 && box.h > 12) labels.push(k);
     }
     context.globalAlpha = 1;
-    return inside;
+    return labels;
+  }
+  private labelView(k: number): void {
+    const { views, tensors } = this.data;
+    const box = this.place(views.start[k], views.end[k], views.at[k], views.bytes[k]);
+    const left = Math.max(box.x, GUTTER) + 5;
+    const room = Math.min(box.x + box.w, GUTTER + this.plotWidth()) - left - 3;
+    const name = fitted(shown(tensors.name[views.tensor[k]]), room, this.measure);
+    if (name.length < 3 && name.endsWith("…")) return;
+    const middle = (Math.max(box.y, 0) + Math.min(box.y + box.h, this.plotHeight())) / 2;
+    this.halo(name, left, middle, FAMILIES[this.viewColor(k)], LIGHT_TEXT[this.viewColor(k)] ? "#ffffff" : "#10151a");
+  }
+  private taken: [left: number, right: number, middle: number][] = [];
+  /** Text that can be read on hatching, too; none where another text is. */
+  private halo(text: string, x: number, y: number, around: string, color: string): void {
+    const { context } = this;
+    const right = x + this.measure(text);
+    if (this.taken.length > 1000 || this.taken.some(([l, r, m]) => x < r + 3 && right > l - 3 && Math.abs(m - y) < 12)) return;
+    this.taken.push([x, right, y]);
+    context.textAlign = "left";
+    context.lineJoin = "round";
+    context.lineWidth = 3;
+    context.strokeStyle = around;
+    context.strokeText(text, x, y);
+    context.fillStyle = color;
+    context.fillText(text, x, y);
   }
 
   private paintRange(range: number, x: number, y: number, w: number, h: number): void {
@@ -257,29 +300,26 @@ class Arena extends Plot {
   }
 
   private labelRange(range: number): void {
-    const { context } = this;
     const { x, y, w, h } = this.box(range);
     const root = this.data.ranges.root[range];
     const left = Math.max(x, GUTTER) + 5;
     const room = Math.min(x + w, GUTTER + this.plotWidth()) - left - 4;
     const name = fitted(this.rangeName(range), room, this.measure);
-    if (name === "" || name === "…") return;
-    const given = (this.data.ranges.role[range] & 1) !== 0;
-    const onDark = root >= 0 && !given && LIGHT_TEXT[root % FAMILIES.length];
-    context.fillStyle = root < 0 || given ? this.colors.text : onDark ? "#ffffff" : "#10151a";
-    context.textAlign = "left";
     const top = Math.max(y, 0);
     const bottom = Math.min(y + h, this.plotHeight());
-    if (bottom - top < 11) return;
-    const middle = (top + bottom) / 2;
+    if (name === "" || name === "…" || bottom - top < 11) return;
+    const given = (this.data.ranges.role[range] & 1) !== 0;
+    const inside = this.views.has(range);
+    const pale = root < 0 || given || inside;
+    const color = pale ? this.colors.text : LIGHT_TEXT[root % FAMILIES.length] ? "#ffffff" : "#10151a";
+    const around = pale ? this.colors.panel : FAMILIES[root % FAMILIES.length];
+    const middle = inside ? Math.min(top + 10, bottom - 6) : (top + bottom) / 2;
     const size = bytesText(this.data.ranges.bytes[range]);
-    if (bottom - top > 30 && this.measure(size) < room) {
-      context.fillText(name, left, middle - 7);
-      context.globalAlpha = 0.8;
-      context.fillText(size, left, middle + 7);
-      context.globalAlpha = 1;
+    if (!inside && bottom - top > 30 && this.measure(size) < room) {
+      this.halo(name, left, middle - 7, around, color);
+      this.halo(size, left, middle + 7, around, color);
     } else {
-      context.fillText(name, left, middle);
+      this.halo(name, left, middle, around, color);
     }
   }
 
@@ -379,7 +419,7 @@ class Arena extends Plot {
     context.rect(x, y, w, h);
     context.clip();
     context.strokeStyle = colors.bad;
-    context.globalAlpha = chosen ? 0.9 : 0.45;
+    context.globalAlpha = chosen ? 0.75 : 0.3;
     context.lineWidth = 1.5;
     const left = Math.max(x, GUTTER - h);
     const right = Math.min(x + w, GUTTER + this.plotWidth());
@@ -388,7 +428,16 @@ class Arena extends Plot {
     context.strokeStyle = colors.bad;
     context.lineWidth = chosen ? 3 : 2;
     context.strokeRect(x, y, w, h);
-    if (chosen || this.data.findings.length <= 8) this.labelClash(finding.rule, x, y, h);
+  }
+  private labelClashes(): void {
+    this.data.findings.forEach((finding, k) => {
+      if (finding.pool !== this.pool || finding.bytes === undefined) return;
+      if (k !== this.selection.finding && this.data.findings.length > 8) return;
+      const x = this.x(this.clashTime(finding)[0]);
+      const y = this.y(finding.bytes[1]);
+      const h = Math.max(this.y(finding.bytes[0]) - y, 4);
+      if (x <= GUTTER + this.plotWidth() && y <= this.plotHeight() && y + h >= 0) this.labelClash(finding.rule, x, y, h);
+    });
   }
   private labelClash(text: string, x: number, y: number, h: number): void {
     const { context, colors } = this;
@@ -409,6 +458,7 @@ class Arena extends Plot {
     const { context, colors } = this;
     const pool = this.data.pools[this.pool];
     const lines: { at: number; text: string; dash: number[]; color: string }[] = [];
+    if (this.atLeast > 0 && this.data.verdict === "unsafe") return;  // Beside another, it would be a baseline.
     if (pool.capacity !== undefined) {
       lines.push({ at: pool.capacity, text: "capacity " + bytesText(pool.capacity), dash: [], color: colors.text });
     }
@@ -495,8 +545,8 @@ class Arena extends Plot {
     const time = this.timeAt(x);
     const address = this.addressAt(y);
     const names: string[] = [];
-    for (let k = 0; k < views.range.length; k++) {
-      if (views.range[k] !== range || time < views.start[k] || time >= views.end[k]) continue;
+    for (const k of this.views.get(range) ?? []) {
+      if (time < views.start[k] || time >= views.end[k]) continue;
       if (address < views.at[k] || address >= views.at[k] + views.bytes[k]) continue;
       names.push(shown(tensors.name[views.tensor[k]]));
     }
@@ -579,7 +629,7 @@ class LiveCurve extends Plot {
     this.line(GUTTER, this.plotHeight() - 0.5, GUTTER + this.plotWidth(), this.plotHeight() - 0.5);
     context.textAlign = "right";
     context.fillStyle = colors.muted;
-    context.fillText(bytesText(pool.live_set), GUTTER - 8, Math.max(y(pool.live_set), 7));
+    context.fillText(bytesText(pool.live_set), GUTTER - 8, Math.max(y(pool.live_set), 9));
     context.fillText("alive", GUTTER - 8, this.plotHeight() / 2 + 6);
     context.fillText("0", GUTTER - 8, this.plotHeight() - 5);
   }

@@ -3,7 +3,7 @@
 const GUTTER = 96;     // Left of the plot: names and addresses.
 const RIGHT = 14;
 const AXIS = 30;       // Below the plot: the time axis.
-const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+const FONT = "11px " + SANS;
 
 interface Colors {
   text: string; muted: string; line: string; grid: string; panel: string; bad: string;

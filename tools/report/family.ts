@@ -71,7 +71,7 @@ class Family {
     const order = [...new Set(users.map((user) => user.op))];
     const width = Math.max(760, Math.min(this.picture.clientWidth || 900, 1300));
     const lines = Math.max(members.length, order.length, 1);
-    const height = lines * (NODE_HEIGHT + 8) + 30;
+    const height = lines * (NODE_HEIGHT + 8) + 46;
     const out = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
     out.setAttribute("aria-label", `Storage, ${members.length} tensors and ${order.length} ops`);
     const column = { storage: 0, alias: width * 0.29, op: width * 0.7 };
@@ -111,7 +111,7 @@ class Family {
                 bytesText(storages.bytes[storage]), "storage");
       const place = svg("text", { x: column.storage, y: storageY + NODE_HEIGHT + 15, class: "column-title" });
       place.textContent = fitted(`at ${countText(storages.at[storage])} of ${shown(pools[storages.pool[storage]].name)}`,
-                                 nodeWidth.storage / 6, (text) => text.length);
+                                 nodeWidth.storage + 40, widthIn("12px " + SANS));
       out.append(place);
     }
     order.forEach((op, k) => {
@@ -132,12 +132,13 @@ class Family {
 
   private node(out: SVGElement, x: number, y: number, width: number, name: string, note: string, kind: string): void {
     const group = svg("g", { class: "node " + kind });
-    const room = (width - 16) / 6.4;
+    const inName = widthIn("12px " + MONO);
+    const inNote = widthIn("11px " + SANS);
     const label = svg("text", { x: x + 8, y: y + 16, class: "node-name" });
-    label.textContent = fitted(name, room, (text) => text.length);
-    const left = room - label.textContent.length - 2;
+    label.textContent = fitted(name, width - 16, inName);
+    const left = width - 28 - inName(label.textContent);
     const aside = svg("text", { x: x + width - 8, y: y + 16, class: "node-note" });
-    aside.textContent = left > 4 ? fitted(note, left, (text) => text.length) : "";
+    aside.textContent = left > 24 ? fitted(note, left, inNote) : "";
     const title = svg("title", {});
     title.textContent = `${name}: ${note}`;
     group.append(title, svg("rect", { x, y, width, height: NODE_HEIGHT, rx: 4 }), label, aside);

@@ -133,7 +133,7 @@ class Stepper {
     const x = (step: number) => left + (Math.min(Math.max(step, from), to + 1) - from) * unit;
     lanes.forEach((lane, k) => {
       const label = svg("text", { x: left - 8, y: rows.top[k] * STEP_ROW + 17, class: "lane-name" });
-      label.textContent = fitted(lane < 0 ? "" : shown(this.data.lanes[lane].name), 13, (text) => text.length);
+      label.textContent = fitted(lane < 0 ? "" : shown(this.data.lanes[lane].name), left - 12, widthIn("12px " + SANS));
       out.append(label, svg("rect", { x: left, y: rows.top[k] * STEP_ROW + 2, width: width - left - 8,
                                       height: rows.height[k] * STEP_ROW - 3, class: "lane" }));
     });
@@ -146,7 +146,7 @@ class Stepper {
       const clash = this.step === total && bar.end > this.step && finding.ops.includes(bar.name);
       out.append(svg("rect", { x: x0, y, width: w, height: STEP_ROW - 7, rx: 2,
                                class: clash ? "step-bar clash" : bar.end <= this.step ? "step-bar done" : "step-bar" }));
-      const text = fitted(instanceText(this.data, bar.name, bar.iteration), (w - 6) / 6.3, (t) => t.length);
+      const text = fitted(instanceText(this.data, bar.name, bar.iteration), w - 8, widthIn("11px " + SANS));
       if (text.length > 1) {
         const label = svg("text", { x: x0 + 4, y: y + 14, class: clash ? "bar-text clash" : "bar-text" });
         label.textContent = text;

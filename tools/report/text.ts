@@ -101,6 +101,18 @@ function svg(tag: string, attributes: Record<string, string | number>, ...childr
   return element;
 }
 
+const measuring = document.createElement("canvas").getContext("2d");
+/** Pixels that a text takes in a picture. */
+function widthIn(font: string): (text: string) => number {
+  return (text) => {
+    if (measuring === null) return 7 * text.length;
+    measuring.font = font;
+    return measuring.measureText(text).width;
+  };
+}
+const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+const MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace";
+
 /** Cuts a text so that it fits, by `measure`. */
 function fitted(text: string, width: number, measure: (text: string) => number): string {
   if (measure(text) <= width) return text;
