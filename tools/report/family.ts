@@ -41,7 +41,60 @@ class Family {
     }
     if (this.views === null) this.index();
     this.title.replaceChildren("Storage, aliases, readers of ", nameOf(this.data.tensors.name[root]));
-    this.picture.replaceChildren(this.draw(root));
+    this.picture.replaceChildren(this.draw(root), this.held(root), this.neighbours(root));
+  }
+
+  /** Which accesses begin and end the time that the bytes are held, in the drawn run. */
+  private held(root: number): HTMLElement {
+    const { tensors, commands, uses } = this.data;
+    const through = new Map<number, number>();   // By op: a tensor of the family that it touches.
+    for (const { tensor } of this.members(root)) {
+      for (const k of this.usesOfTensor!.get(tensor) ?? []) through.set(uses.op[k], tensor);
+    }
+    let first = -1;
+    let last = -1;
+    commands.op.forEach((op, c) => {
+      if (!through.has(op) || commands.start[c] < 0) return;
+      if (first < 0 || commands.start[c] < commands.start[first]) first = c;
+      const end = commands.end[c] < 0 ? Infinity : commands.end[c];
+      if (last < 0 || end >= (commands.end[last] < 0 ? Infinity : commands.end[last])) last = c;
+    });
+    if (first < 0) return el("p", "note", "No op of the drawn run touches it.");
+    const touch = (c: number) => {
+      const tensor = through.get(commands.op[c])!;
+      return el("span", "", nameOf(commandText(this.data, c)), tensor === root ? "" : " (through ",
+                tensor === root ? "" : nameOf(tensors.name[tensor]), tensor === root ? "" : ")");
+    };
+    const role = tensors.role[root];
+    const kept = (role & 4) !== 0 ? " It is an output, and kept." : (role & 3) !== 0 && (role & 8) === 0 ? " It is given, and kept." : "";
+    return el("p", "held", "First touched by ", touch(first), ", last by ", touch(last),
+              `: ${spanText(this.data, commands.start[first], commands.end[last])}.` + kept);
+  }
+
+  /** Who had the bytes before, and who has them next. */
+  private neighbours(root: number): HTMLElement {
+    const { ranges, reuse, tensors } = this.data;
+    const before = new Set<number>();
+    const after = new Set<number>();
+    for (let k = 0; k < reuse.from.length; k++) {
+      const from = ranges.root[reuse.from[k]];
+      const to = ranges.root[reuse.to[k]];
+      if (to === root && from !== root && from >= 0) before.add(from);
+      if (from === root && to !== root && to >= 0) after.add(to);
+    }
+    const out = el("p", "held");
+    const list = (words: string, roots: Set<number>) => {
+      out.append(words, roots.size === 0 ? "nobody" : "");
+      [...roots].slice(0, 8).forEach((other, k) => {
+        const name = shown(tensors.name[other]);
+        out.append(k > 0 ? ", " : "", button(name, `Select ${name}`, () => this.selection.selectTensor(other)));
+      });
+      if (roots.size > 8) out.append(` and ${roots.size - 8} more`);
+    };
+    list("Its bytes had before: ", before);
+    list("; has next: ", after);
+    out.append(".");
+    return out;
   }
 
   /** The family as a tree in the order of the plan, with the depth of each member. */
