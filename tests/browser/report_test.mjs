@@ -107,14 +107,14 @@ async function unsafePlan() {
   check((await state()).includes("MV101"), "the run ends at the finding");
   await page.getByLabel("First step").click();
   check((await state()).includes("nothing has happened"), "the run starts with nothing");
-  const held = [];
+  const versions = [];
   for (let k = 0; k < 10 && !(await state()).includes("MV101"); k++) {
     await page.getByLabel("Step forward").click();
-    held.push(await text(page, ".versions td:nth-child(2)"));
+    versions.push(await text(page, ".versions td:nth-child(2)"));
   }
   check((await state()).includes("MV101"), "stepping reaches the finding");
-  check(held.includes("bytes of make_a"), `the bytes are make_a's on the way: ${held}`);
-  equal(held.at(-1), "being written by make_b", "who writes in the end");
+  check(versions.includes("bytes of make_a"), `the bytes are make_a's on the way: ${versions}`);
+  equal(versions.at(-1), "being written by make_b", "who writes in the end");
   check((await text(page, ".versions")).includes("use_a is reading a_t"), "who still reads");
   await page.getByLabel("Step back").focus();
   await page.keyboard.press("ArrowLeft");
@@ -134,6 +134,12 @@ async function unsafePlan() {
     check(family.includes(word), `the family names ${word}`);
   }
 
+  const held = plain(await page.locator(".held").allInnerTexts().then((lines) => lines.join(" ")));
+  check(held.includes("First touched by make_a, last by use_a (through a_t)"), `who holds the bytes: ${held}`);
+  check(held.includes("has next: b"), `who has the bytes next: ${held}`);
+  await page.getByRole("button", { name: "Select b", exact: true }).click();
+  equal(await text(page, ".family h2 code"), "b", "the next holder is selected");
+
   // Hover says what lies there; zoom and pan leave no error.
   const box = await page.locator(".memory canvas").first().boundingBox();
   const tips = new Set();
@@ -144,6 +150,8 @@ async function unsafePlan() {
   check(tips.has("x") && tips.has("a"), `hover names tensors: ${[...tips]}`);
   for (const key of ["+", "+", "ArrowRight", "ArrowUp", "]", "[", "-", "0"]) await page.keyboard.press(key);
   await page.mouse.wheel(0, -200);
+  await page.getByRole("button", { name: "Zoom to MV101" }).click();
+  check(await hasColor(page, ".memory canvas", CLASH), "the clash is in view after zooming to it");
   await page.finish();
 }
 
@@ -170,6 +178,7 @@ async function comparedPlans() {
   check(table.includes("no peak: unsafe"), "the peak of an unsafe plan is no baseline");
   check(!/Peak of hbm\s+\S+ KiB\s+\d/.test(table), "no second peak");
   check((await text(page, ".compare .note")).includes("Plan B is unsafe"), "why");
+  equal(await page.locator(".maps canvas").count(), 2, "maps side by side");
   await page.getByRole("button", { name: "Show plan B" }).click();
   equal((await text(page, ".head .badge")).replace(/\W/g, ""), "unsafe", "the other plan");
   await page.finish();
@@ -193,9 +202,32 @@ async function hostileNames() {
   equal(await page.locator("script").count(), 2, "scripts");
   equal(await text(page, "h1"), names[0], "the name of the plan is text");
   check((await page.locator(".findings").innerText()).includes("a\\u202etxt.exe"), "a character that turns the line is escaped");
+  const chosen = () => text(page, ".finding.chosen .who");
+  const first = await chosen();
+  await page.keyboard.press("f");
+  check((await chosen()) !== first, "f goes to the next finding");
   const data = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).plans[0]);
   equal(data.tensors.name, names, "names come through unchanged");
   await page.finish();
+}
+
+/** What the policy of the page forbids: scripts that are not its own, and going out. */
+async function policy() {
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(report("policy", corpus("readme/two_branches.safe.json"))).href);
+  const tried = await page.evaluate(async () => {
+    const script = document.createElement("script");
+    script.textContent = "window.injected = true";
+    document.body.append(script);
+    const box = document.createElement("div");
+    box.innerHTML = "<img src=x onerror='window.injected = true'>";
+    document.body.append(box);
+    await new Promise((done) => setTimeout(done, 200));
+    const fetched = await fetch("data:text/plain,x").then(() => true, () => false);
+    return [window.injected === true, fetched];
+  });
+  equal(tried, [false, false], "the policy forbids scripts and requests");
+  await page.close();
 }
 
 async function loopPlan() {
@@ -235,7 +267,7 @@ async function largePlan() {
   await page.finish();
 }
 
-for (const part of [unsafePlan, safePlan, comparedPlans, hostileNames, loopPlan, largePlan]) {
+for (const part of [unsafePlan, safePlan, comparedPlans, hostileNames, policy, loopPlan, largePlan]) {
   try {
     await part();
   } catch (error) {
