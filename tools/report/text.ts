@@ -31,8 +31,10 @@ function plural(count: number, noun: string): string {
   return countText(count) + "\u00a0" + (count === 1 ? noun : many);
 }
 
+/** Never 100 % of less than all. */
 function percent(part: number): string {
-  return (100 * part).toFixed(1) + "\u00a0%";
+  const rounded = part < 1 ? Math.min(Number((100 * part).toFixed(1)), 99.9) : 100 * part;
+  return rounded.toFixed(1) + "\u00a0%";
 }
 
 function rangeText(bytes: [number, number]): string {
