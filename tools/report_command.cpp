@@ -2,9 +2,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <deque>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/words.h"
@@ -143,6 +144,12 @@ ExitCode report_command(const Arguments& arguments) {
   }
   std::vector<std::string> files = {given.file};
   if (!given.other.empty()) files.push_back(given.other);
+  for (const std::string& file : files) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(given.output, file, ignored)) {
+      return usage_error("report", memverify::quoted(given.output) + " would be written over");
+    }
+  }
   const DrawnTime time = given.time == "ticks" ? DrawnTime::kTicks : DrawnTime::kLevels;
   const StageLine stage;
   std::deque<Report> reports;
