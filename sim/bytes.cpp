@@ -12,24 +12,6 @@ bool keeps_one_instance(const Access& access, const Op& op) {
          op.runs == Runs::kFirst;
 }
 
-/// [S-30], by the text: what an unknown command reads or accumulates by the text is no write here.
-Table<TensorId, std::uint8_t> find_one_for_all(const Plan& plan) {
-  Table<TensorId, std::uint8_t> one;
-  one.resize(plan.tensors.size(), 1);
-  for (const Op& op : plan.ops) {
-    if (op.kind != OpKind::kOp && op.kind != OpKind::kUnknown) continue;
-    for (const Access& access : plan.accesses_of(op)) {
-      if (access.tensor == kNone<TensorId>) continue;
-      if (!keeps_one_instance(access, op)) one[plan.tensors[access.tensor].root] = 0;
-    }
-  }
-  for (TensorId tensor : ids(plan.tensors)) {
-    const StorageId storage = plan.tensors[tensor].storage;
-    if (plan.storages[storage].slots.size() > 1) one[plan.tensors[tensor].root] = 0;
-  }
-  return one;
-}
-
 class Mapper {
  public:
   Mapper(const Setting& setting, const std::optional<Window>& window, std::uint64_t limit)
@@ -38,7 +20,7 @@ class Mapper {
         program_(setting.program),
         window_(window),
         limit_(limit) {
-    map_.one_for_all = find_one_for_all(plan_);
+    map_.one_for_all = sim::one_for_all(plan_);
     std::uint32_t slots = 0;
     for (const Access& access : plan_.accesses) {
       first_slot_.push_back(slots);
@@ -354,6 +336,23 @@ class Mapper {
 };
 
 }  // namespace
+
+Table<TensorId, std::uint8_t> one_for_all(const Plan& plan) {
+  Table<TensorId, std::uint8_t> one;
+  one.resize(plan.tensors.size(), 1);
+  for (const Op& op : plan.ops) {
+    if (op.kind != OpKind::kOp && op.kind != OpKind::kUnknown) continue;
+    for (const Access& access : plan.accesses_of(op)) {
+      if (access.tensor == kNone<TensorId>) continue;
+      if (!keeps_one_instance(access, op)) one[plan.tensors[access.tensor].root] = 0;
+    }
+  }
+  for (TensorId tensor : ids(plan.tensors)) {
+    const StorageId storage = plan.tensors[tensor].storage;
+    if (plan.storages[storage].slots.size() > 1) one[plan.tensors[tensor].root] = 0;
+  }
+  return one;
+}
 
 Result<ByteMap> map_bytes(const Setting& setting, const std::optional<Window>& window,
                           std::uint64_t limit) {

@@ -143,6 +143,10 @@ struct Setting {
   const Program& program;
 };
 
+/// By root tensor, 1 iff its family is one instance for all iterations ([S-30], by the text: what
+/// an unknown command reads or accumulates is no write). Cost: linear in the accesses.
+Table<TensorId, std::uint8_t> one_for_all(const Plan& plan);
+
 /// The cells and accesses of `program`, of the bytes in `window` only if there is one.
 /// Errors: "bytes.size" when the regions have more than `limit` (runs of bytes x accesses) in all.
 /// Cost: O(p log p) for p boundaries, plus the incidences.

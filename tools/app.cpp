@@ -75,6 +75,7 @@ std::span<const Command> commands() {
               .help = "Offer ways to make a plan safe, or smaller",
               .run = repair_command},
       Command{.name = "show", .help = "Print what is in a plan", .run = show_command},
+      Command{.name = "report", .help = "Draw a plan: memory, queues, runs", .run = report_command},
       Command{
           .name = "import", .help = "Make a plan from another tool's file", .run = import_command},
       Command{.name = "plan", .help = "Place the tensors of a graph", .run = plan_command},

@@ -37,5 +37,6 @@ ExitCode audit_command(const Arguments& arguments);
 ExitCode fuzz_command(const Arguments& arguments);
 ExitCode check_certificate_command(const Arguments& arguments);
 ExitCode device_command(const Arguments& arguments);
+ExitCode report_command(const Arguments& arguments);
 
 }  // namespace memverify
