@@ -32,6 +32,7 @@ namespace memverify {
 /// An integer, or the text of an expression over the plan's symbols.
 using ExprSpec = std::variant<std::int64_t, std::string_view>;
 
+/// An entry of `symbols` (docs/format.md), as the specs below are of the other lists.
 struct SymbolSpec {
   std::string_view name;
   std::int64_t min = 0;
@@ -39,11 +40,13 @@ struct SymbolSpec {
   std::int64_t multiple_of = 1;
 };
 
+/// An entry of `conditions`.
 struct ConditionSpec {
   std::string_view name;
   std::string_view per = {};  ///< "run", "iteration" or "" (= iteration).
 };
 
+/// An entry of `pools`.
 struct PoolSpec {
   std::string_view name;
   std::optional<ExprSpec> bytes = {};
@@ -51,6 +54,7 @@ struct PoolSpec {
   std::string_view kind = {};
 };
 
+/// An entry of `queues`.
 struct QueueSpec {
   std::string_view name;
   std::string_view order = "serial";
@@ -60,12 +64,14 @@ struct QueueSpec {
   std::string_view thread = {};  ///< "" = main.
 };
 
+/// An entry of `semaphores`.
 struct SemaphoreSpec {
   std::string_view name;
   std::string_view kind = "counting";
   ExprSpec initial = std::int64_t{0};
 };
 
+/// An entry of `storages`.
 struct StorageSpec {
   std::string_view name;
   std::string_view pool;
@@ -74,6 +80,7 @@ struct StorageSpec {
   ExprSpec bytes = std::int64_t{0};
 };
 
+/// An entry of `tensors`: a root with `storage`, a view with `view_of`, or unplaced.
 struct TensorSpec {
   std::string_view name;
   std::string_view storage = {};  ///< A root …
@@ -88,6 +95,7 @@ struct TensorSpec {
   std::optional<std::int64_t> slots = {};    ///< Unplaced only.
 };
 
+/// An entry of `reads`, `writes`, `accumulates` or `clobbers`.
 struct AccessSpec {
   std::string_view tensor = {};  ///< Or, for a clobber,
   std::string_view pool = {};    ///< a pool's bytes.
@@ -98,6 +106,7 @@ struct AccessSpec {
   std::string_view update = {};  ///< Accumulates: "" = "add".
 };
 
+/// An entry of `waits`, or `for`.
 struct WaitSpec {
   WaitKind kind = WaitKind::kEvent;
   std::string_view target = {};  ///< Id of the event, semaphore or queue; "" for kAll.
@@ -105,28 +114,33 @@ struct WaitSpec {
   bool consume = false;
 };
 
+/// An entry of `signals`.
 struct SignalSpec {
   std::string_view event = {};
   std::string_view semaphore = {};
   ExprSpec value = std::int64_t{1};
 };
 
+/// An entry of `after`.
 struct AfterSpec {
   std::string_view op;
   std::int64_t distance = 0;
 };
 
+/// An entry of `in_place`.
 struct InPlaceSpec {
   std::string_view read;
   std::string_view written;
   bool any = false;
 };
 
+/// An entry of `when`.
 struct WhenSpec {
   std::string_view condition;
   bool value = true;
 };
 
+/// An entry of `ops`.
 struct OpSpec {
   std::string_view name;
   std::string_view kind = {};  ///< "" = "op".
@@ -152,14 +166,17 @@ struct OpSpec {
   std::optional<Duration> duration = {};
 };
 
+/// An entry of `outputs`.
 struct OutputSpec {
   std::string_view tensor;
   std::string_view from = {};  ///< An op id or "initial".
 };
 
+/// Collects what a plan is made of; see the top of this file.
 class PlanBuilder {
  public:
   PlanBuilder();
+  /// What was moved from may only be destroyed or assigned to.
   PlanBuilder(PlanBuilder&&) noexcept;
   PlanBuilder& operator=(PlanBuilder&&) noexcept;
   ~PlanBuilder();
@@ -168,9 +185,13 @@ class PlanBuilder {
   /// saves the copies and page faults of growing arrays.
   void expect_text(std::size_t bytes);
 
+  /// What reports call the plan.
   void set_name(std::string_view name);
   void set_iterations(std::int64_t iterations);  ///< >= 1.
+  /// To be decided for every number of iterations.
   void set_unbounded();
+  /// Errors of what is added come from `build`. Order matters between ops alone: it is program
+  /// order.
   void add_symbol(const SymbolSpec& spec);
   void add_condition(const ConditionSpec& spec);
   void add_pool(const PoolSpec& spec);
@@ -179,11 +200,17 @@ class PlanBuilder {
   void add_storage(const StorageSpec& spec);
   void add_tensor(const TensorSpec& spec);
   void add_op(const OpSpec& spec);
+  /// A tensor that holds its value before the plan starts and, unless it is donated, at its end.
   void add_input(std::string_view tensor);
+  /// A tensor that holds its value throughout.
   void add_constant(std::string_view tensor);
+  /// An input that may be overwritten.
   void add_donated(std::string_view tensor);
+  /// A tensor that holds its last value when everything has completed.
   void add_output(const OutputSpec& spec);
+  /// What the planner claims that the pool needs.
   void set_peak_bytes(std::string_view pool, ExprSpec bytes);
+  /// A key that starts with `x-` of the object at the JSON pointer `owner`; `json` is its value.
   void add_extra(std::string_view owner, std::string_view key, std::string_view json);
 
   /// The plan, or every error that stands by itself, in document order. Error ids: docs/format.md.

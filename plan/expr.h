@@ -47,6 +47,7 @@ struct Trend {
 /// Owns the formulas of one plan, as postfix code. Cost of `eval`: linear in the formula.
 class ExprPool {
  public:
+  /// What a step does.
   enum class Code : std::uint8_t {
     kPush, kSymbol, kIteration, kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kAlign, kNeg
   };
@@ -55,6 +56,7 @@ class ExprPool {
     Code code;
     std::int64_t operand;  ///< The constant of kPush, the SymbolId of kSymbol.
   };
+  /// What is wrong with the text of an expression.
   struct ParseError {
     std::string_view id;  ///< "expr.syntax", "expr.symbol" (unknown name) or "expr.overflow".
     std::string message;

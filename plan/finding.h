@@ -65,6 +65,7 @@ struct ConditionValue {
   bool operator==(const ConditionValue&) const = default;
 };
 
+/// The value of a symbol in a run.
 struct SymbolValue {
   SymbolId symbol = kNone<SymbolId>;
   std::int64_t value = 0;
@@ -101,6 +102,7 @@ struct Finding {
 enum class Verdict : std::uint8_t { kSafe, kUnsafe, kUnknown };
 std::string_view name(Verdict verdict);  ///< "safe", "unsafe", "unknown".
 
+/// How much an engine looked at.
 struct VerifyStats {
   std::uint64_t ops = 0;            ///< Runtime command instances looked at.
   std::uint64_t pairs_checked = 0;  ///< Conflicting pairs whose order was looked up.

@@ -61,6 +61,7 @@ class Table {
 template <typename Id>
 class IdRange {
  public:
+  /// Goes through the ids in order.
   class Iterator {
    public:
     explicit Iterator(std::uint32_t at) noexcept : at_(at) {}

@@ -33,6 +33,7 @@ struct TensorLayout {
 /// tensor; dimensions of one element may have any stride, and so may a tensor of no elements.
 bool is_row_major(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 
+/// The numbers of a plan under one value for each symbol.
 class Layout {
  public:
   /// Evaluates every size, offset, shape and stride. Errors: "expr.overflow", "size.negative",
@@ -42,7 +43,9 @@ class Layout {
   /// `valuation.symbols` must hold a value for every symbol.
   static Result<Layout> make(const Plan& plan, const Valuation& valuation);
 
+  /// The numbers of a storage.
   const StorageLayout& storage(StorageId id) const { return storages_[id]; }
+  /// The numbers of a tensor.
   const TensorLayout& tensor(TensorId id) const { return tensors_[id]; }
   /// Address of the slot that iteration `iteration` (may be negative) of the storage uses.
   std::int64_t slot_address(StorageId id, std::int64_t iteration) const;
@@ -57,6 +60,7 @@ class Layout {
 
   /// The value of a formula that does not use `iteration` under this layout's symbols.
   std::int64_t value(Expr expr) const;
+  /// The symbol values that it was made for.
   const Valuation& valuation() const { return valuation_; }
 
  private:

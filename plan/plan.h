@@ -31,6 +31,7 @@ struct Range {
   bool empty() const noexcept { return begin == end; }
 };
 
+/// A number that is the same throughout a run, and that sizes, offsets and values may depend on.
 struct Symbol {
   std::string_view name;
   std::int64_t min = 0;
@@ -41,11 +42,13 @@ struct Symbol {
 /// The least multiple that is not below the minimum; the minimum where that passes 64 bits.
 std::int64_t least_value(const Symbol& symbol);
 
+/// Something that holds or does not, and that commands may depend on.
 struct Condition {
   std::string_view name;
   bool per_run = false;  ///< One value for all iterations.
 };
 
+/// An address space.
 struct Pool {
   std::string_view name;
   std::optional<Expr> bytes;      ///< Capacity; nullopt: unlimited.
@@ -56,6 +59,7 @@ struct Pool {
 
 enum class QueueOrder : std::uint8_t { kSerial, kIssue, kNone, kHost };
 
+/// Whatever takes commands in an order: a stream, an engine, a thread pool.
 struct Queue {
   std::string_view name;
   QueueOrder order = QueueOrder::kSerial;
@@ -65,12 +69,14 @@ struct Queue {
   ThreadId thread = ThreadId{0};      ///< Thread of its commands that name none.
 };
 
+/// A counter that commands add to and wait for.
 struct Semaphore {
   std::string_view name;
   bool timeline = false;
   Expr initial;
 };
 
+/// Bytes of a pool, the same for every iteration or in turns.
 struct Storage {
   std::string_view name;
   PoolId pool = kNone<PoolId>;
@@ -84,6 +90,7 @@ enum class TensorKind : std::uint8_t {
   kUnplaced,  ///< The planner's work.
 };
 
+/// A typed layout over the bytes of a storage, of its own or of another tensor.
 struct Tensor {
   std::string_view name;
   TensorKind placement = TensorKind::kRoot;
@@ -109,6 +116,7 @@ struct Part {
   std::optional<Expr> bytes;  ///< nullopt: to the end.
 };
 
+/// What an op does to bytes.
 struct Access {
   AccessKind kind = AccessKind::kRead;
   bool from_initial = false;           ///< `"from": "initial"`.
@@ -130,6 +138,7 @@ enum class WaitKind : std::uint8_t {
   kAll,          ///< host_wait: every earlier command has completed.
 };
 
+/// What the start of a command waits for.
 struct Wait {
   WaitKind kind = WaitKind::kEvent;
   bool consume = false;
@@ -139,23 +148,27 @@ struct Wait {
   Expr value;  ///< kSemaphore (may use `iteration`), kPending, kOutstanding.
 };
 
+/// What the completion of a command sets.
 struct Signal {
   EventId event = kNone<EventId>;              ///< Either this
   SemaphoreId semaphore = kNone<SemaphoreId>;  ///< or this.
   Expr value;                                  ///< Semaphores only; may use `iteration`.
 };
 
+/// A command that completes before another one starts.
 struct After {
   OpId op = kNone<OpId>;  ///< Never a view.
   std::uint32_t distance = 0;
 };
 
+/// Leave for an op to write the bytes that it reads.
 struct InPlace {
   TensorId read = kNone<TensorId>;
   TensorId written = kNone<TensorId>;
   bool any = false;  ///< The op copes with any overlap of the two.
 };
 
+/// A value that a condition must have for a command to run.
 struct WhenTerm {
   ConditionId condition = kNone<ConditionId>;
   bool value = true;
@@ -170,16 +183,19 @@ constexpr bool is_counted(OpKind kind) { return kind == OpKind::kOp || kind == O
 
 enum class Runs : std::uint8_t { kAlways, kFirst, kLast };
 
+/// A place in the source of the program that the plan is of.
 struct SourceLocation {
   std::string_view file;
   std::int64_t line = 0;
 };
 
+/// How long a command takes, in timed runs.
 struct Duration {
   std::int64_t min = 0;  ///< Ticks.
   std::int64_t max = 0;
 };
 
+/// A command, or (kView) a statement about aliases.
 struct Op {
   std::string_view name;
   std::string_view label;  ///< The operator, e.g. "MatMul"; may be empty.
@@ -202,6 +218,7 @@ struct Op {
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
 };
 
+/// A tensor that holds its last value at the end.
 struct Output {
   TensorId tensor = kNone<TensorId>;
   OpId from = kNone<OpId>;
@@ -217,6 +234,7 @@ struct Extra {
 
 class NameArena;
 
+/// The whole plan: tables by id, lists as slices of one array for each kind of item.
 struct Plan {
   std::string_view name;
   std::optional<std::int64_t> iterations = 1;  ///< >= 1; nullopt: "unbounded".

@@ -8,6 +8,7 @@
 
 namespace memverify {
 
+/// Whether a run shows what it claims.
 struct ReplayResult {
   bool confirmed = false;
   std::string reason;  ///< Where the run departs from the plan, or what it fails to show.

@@ -28,12 +28,13 @@ struct SimProgress {
 enum class Reduction : std::uint8_t {
   kNone,     ///< Nothing: every state. What the word exhaustive promises.
   kSleep,    ///< What only reorders independent steps: persistent sets and sleep sets.
-  kClasses,  ///< All but one run of each class of runs that differ only so. The same as kSleep where
-             ///< one queue takes from a semaphore that another one waits for, too.
+  kClasses,  ///< All but one run of each class of runs that differ only so. The same as kSleep
+             ///< where one queue takes from a semaphore that another one waits for, too.
 };
 
 std::string_view name(Reduction reduction);  ///< "none", "sleep" or "classes".
 
+/// What to search, and how far.
 struct SimOptions {
   Reduction reduction = Reduction::kNone;
   bool count = false;                                ///< Fill `interleavings` and `failing`.
@@ -68,6 +69,7 @@ struct SimCase {
   std::string failing;
 };
 
+/// How much a search looked at.
 struct SimStats {
   std::uint64_t cases = 0;         ///< Searched to the end.
   std::uint64_t commands = 0;      ///< Command instances, over all cases.

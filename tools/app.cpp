@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "plan/version.h"
 #include "tools/command.h"
 #include "tools/console.h"
 

@@ -11,6 +11,7 @@
 #include "plan/finding.h"
 #include "plan/plan.h"
 #include "sim/replay.h"
+#include "tools/report.h"
 
 namespace memverify {
 
@@ -30,5 +31,13 @@ inline constexpr std::uint64_t kReplayBudget = 20'000'000;
 /// replayed.
 Confirmation confirm(const Plan& plan, std::span<const Finding> findings, const Replay& replay,
                      std::uint64_t budget);
+
+/// Puts the findings of a report into words and replays their runs; what does not replay becomes an
+/// internal error.
+void confirm_findings(Report& report);
+
+/// Fills `report.one_wait` where several errors have one; each finding's help names but its own.
+/// Cost: a verification for each finding, at most 16, of plans of up to 2000 ops.
+void note_one_wait(Report& report);
 
 }  // namespace memverify

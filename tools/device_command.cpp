@@ -13,6 +13,7 @@
 #include "tools/load.h"
 #include "tools/parse.h"
 #include "tools/read_witness.h"
+#include "tools/refuse.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/verify_file.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/result.h"
-#include "tools/console.h"
+#include "tools/style.h"
 
 namespace memverify {
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "plan/version.h"
 #include "plan/words.h"
 #include "tools/campaign_db.h"
 #include "tools/console.h"

@@ -127,7 +127,7 @@ class OnnxReader {
       const std::string& name = proto.output(i).name();
       const std::size_t value = find(name);
       if (value == kNoIndex) {
-        fail("import.unknown", "nothing makes the output " + quoted(clean_name(name)),
+        fail("import.unknown", "nothing makes the output " + memverify::quoted(clean_name(name)),
              path + "/output/" + std::to_string(i));
       }
       if (value != kNoIndex) model_.values[value].used = true;
@@ -251,10 +251,10 @@ class OnnxReader {
     } else if (from.name() == "value_string" || from.name() == "value_strings") {
       made.type.element = onnx::TensorProto::STRING;
     } else {
-      fail(
-          "import.unsupported",
-          "a Constant with the attribute " + quoted(clean_name(from.name())) + " has no known size",
-          path);
+      fail("import.unsupported",
+           "a Constant with the attribute " + memverify::quoted(clean_name(from.name())) +
+               " has no known size",
+           path);
     }
   }
 
@@ -279,7 +279,7 @@ class OnnxReader {
       const std::size_t value = name.empty() ? kNoIndex : find(name);
       if (value == kNoIndex && !name.empty()) {
         return fail("import.unknown",
-                    "it reads " + quoted(clean_name(name)) +
+                    "it reads " + memverify::quoted(clean_name(name)) +
                         ", which no input, initialiser or earlier node makes",
                     path);
       }
@@ -342,7 +342,7 @@ class OnnxReader {
     const std::size_t value = model_.values.size();
     const std::size_t before = find(name);
     if (before != kNoIndex && is_of(before, graph)) {
-      fail("import.contradiction", quoted(clean_name(name)) + " is made twice", path);
+      fail("import.contradiction", memverify::quoted(clean_name(name)) + " is made twice", path);
       return kNoIndex;
     }
     undo_.emplace_back(name, before);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/version.h"
 #include "plan/words.h"
 #include "tools/checksum.h"
 #include "tools/json_cursor.h"

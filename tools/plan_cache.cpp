@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "plan/input_file.h"
+#include "plan/version.h"
 #include "plan/words.h"
 #include "plan/writer.h"
 #include "tools/checksum.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "planner/plan_graph.h"
-#include "tools/console.h"
+#include "tools/style.h"
 #include "tools/plan_advice.h"
 #include "tools/plan_branches.h"
 #include "tools/slot_gain.h"

@@ -5,8 +5,8 @@
 
 #include "plan/words.h"
 #include "planner/apart.h"
-#include "tools/decide.h"
-#include "tools/verify_file.h"
+#include "tools/ask_engines.h"
+#include "tools/confirm.h"
 
 namespace memverify {
 
@@ -38,10 +38,10 @@ std::vector<Diagnostic> sizes_without_bound(const Plan& graph, bool takes_dims) 
 Report decide_planned(const std::string& file, Plan plan) {
   Report report{.file = file};
   report.plan = std::move(plan);
-  decide(report, select_engines("hb"), {});
+  ask_engines(report, select_engines("hb"), {});
   if (report.verdict == Verdict::kUnknown) {
     report.engines.clear();
-    decide(report, select_engines("auto"), {});
+    ask_engines(report, select_engines("auto"), {});
   }
   confirm_findings(report);
   return report;

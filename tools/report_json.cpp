@@ -210,13 +210,6 @@ std::string json_finding(const Plan& plan, const Finding& finding) {
   return laid_out(finding_json(plan, finding, finding.witness.size()), JsonLayout::kPretty);
 }
 
-ExitCode refuse(const Report& report, bool json, ColorMode color, StandardOutput& output) {
-  write_error(text_errors(report.errors, Style::of(color, stderr)));
-  output.write(json ? json_report(report, JsonLayout::kPretty)
-                    : "memverify: " + outcome_line(report) + "\n");
-  return output.finish(ExitCode::kBadInput);
-}
-
 std::string replay_json(const Plan& plan, const std::string& file, const Finding& finding,
                         const ReplayResult& result) {
   Json out;

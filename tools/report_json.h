@@ -16,10 +16,6 @@ enum class JsonLayout {
 /// One JSON object and a newline. Text that is no valid UTF-8 comes out with U+FFFD in its place.
 std::string json_report(const Report& report, JsonLayout layout);
 
-/// Bad input, for a command that reports on one file: the errors on standard error, the outcome on
-/// standard output. Returns the exit code.
-ExitCode refuse(const Report& report, bool json, ColorMode color, StandardOutput& output);
-
 /// Whether the run of `finding` shows it, or where it departs.
 std::string replay_json(const Plan& plan, const std::string& file, const Finding& finding,
                         const ReplayResult& result);

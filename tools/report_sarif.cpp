@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "plan/version.h"
 #include "plan/words.h"
 #include "tools/fingerprint.h"
 #include "tools/report_format.h"

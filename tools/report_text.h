@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/console.h"
+#include "tools/style.h"
 #include "tools/report.h"
 
 namespace memverify {

@@ -16,9 +16,11 @@
 #include "tools/part_file.h"
 #include "tools/progress.h"
 #include "tools/read_witness.h"
+#include "tools/refuse.h"
 #include "tools/report_json.h"
 #include "tools/report_text.h"
 #include "tools/simulate_options.h"
+#include "tools/simulated.h"
 #include "tools/timed_report.h"
 #include "tools/verify_file.h"
 
@@ -64,23 +66,7 @@ Report simulated(Plan plan, const SimulateArguments& arguments, SimPart& part) {
     result = simulate(report.plan, options, stats);
   }
   bar.clear();
-  report.verdict = result.verdict;
-  report.engines.emplace_back("sim", result.verdict);
-  report.decided_by = "sim";
-  report.findings = std::move(result.findings);
-  report.stopped_at_max_findings = result.stopped_at_max_findings;
-  report.stats = result.stats;
-  report.search = SearchReport{.states = stats.states,
-                               .transitions = stats.transitions,
-                               .runs = stats.runs,
-                               .failing_runs = stats.failing_runs,
-                               .random_bound = stats.random_bound,
-                               .random_depth = options.random_depth,
-                               .seed = options.seed,
-                               .interleavings = std::move(stats.interleavings),
-                               .failing = std::move(stats.failing),
-                               .reduction = options.reduction,
-                               .complete = stats.complete};
+  adopt_search(report, std::move(result), options, std::move(stats));
   confirm_findings(report);
   return report;
 }

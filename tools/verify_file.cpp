@@ -1,79 +1,11 @@
 #include "tools/verify_file.h"
 
-#include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "plan/describe.h"
-#include "plan/layout.h"
-#include "plan/words.h"
-#include "sim/replay.h"
-#include "tools/confirm.h"
 #include "tools/decide.h"
 #include "tools/load.h"
-#include "verify/repair_waits.h"
 
 namespace memverify {
-namespace {
-
-constexpr std::size_t kMostErrors = 100;
-
-bool is_zero(const Expr& expr) { return expr.is_constant() && expr.constant == 0; }
-
-/// False only when the tensor certainly has no byte.
-bool has_bytes(const Plan& plan, TensorId id) {
-  const Tensor& tensor = plan.tensors[id];
-  if (tensor.dtype == DType::kNone) return !is_zero(tensor.bytes);
-  return std::ranges::none_of(Plan::slice(plan.exprs, tensor.shape), is_zero);
-}
-
-bool touches_a_byte(const Plan& plan, const Op& op) {
-  if (op.kind == OpKind::kView) return false;
-  if (op.kind == OpKind::kUnknown && op.accesses.empty()) return true;
-  return std::ranges::any_of(plan.accesses_of(op), [&](const Access& access) {
-    if (access.part != Access::kWhole) {
-      const std::optional<Expr>& bytes = plan.parts[access.part].bytes;
-      if (bytes && is_zero(*bytes)) return false;
-    }
-    return access.tensor == kNone<TensorId> || has_bytes(plan, access.tensor);
-  });
-}
-
-bool needs_a_place(const Plan& plan, TensorId id) {
-  return plan.tensors[plan.tensors[id].root].placement == TensorKind::kUnplaced;
-}
-
-constexpr std::size_t kMostOpsToHint = 2000;
-
-}  // namespace
-
-std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
-  std::vector<Diagnostic> errors;
-  for (const TensorId id : ids<TensorId>(plan.tensors)) {
-    if (plan.tensors[id].root != id || !needs_a_place(plan, id)) continue;
-    errors.push_back(
-        {.id = "tensor.unplaced",
-         .message = "tensor " + quoted(plan.tensors[id].name) +
-                    " has no storage: a plan must be placed by a planner before it can "
-                    "be verified",
-         .pointer = "/tensors/" + std::to_string(index(id))});
-    if (errors.size() == kMostErrors) return errors;
-  }
-  if (!errors.empty()) return errors;
-  // Sizes must make sense for the least values, whatever they are for others.
-  Valuation least;
-  for (const Symbol& symbol : plan.symbols) least.symbols.push_back(least_value(symbol));
-  if (Result<Layout> layout = Layout::make(plan, least); !layout.ok()) return layout.errors();
-  const bool touches =
-      std::ranges::any_of(plan.ops, [&](const Op& op) { return touches_a_byte(plan, op); });
-  if (!touches) {
-    errors.push_back({.id = "plan.empty",
-                      .message = "no op touches a byte, so there is nothing to verify; do the ops "
-                                 "list what they read and write?",
-                      .pointer = "/ops"});
-  }
-  return errors;
-}
 
 Report verify_file(const std::string& path, const EngineChoice& engines,
                    const EngineOptions& options, const ImportRequest& request) {
@@ -89,28 +21,6 @@ Report verify_file(const std::string& path, const EngineChoice& engines,
   confirm_findings(report);
   note_one_wait(report);
   return report;
-}
-
-void note_one_wait(Report& report) {
-  const auto errors = std::ranges::count_if(report.findings, [](const Finding& finding) {
-    return info(finding.rule).severity == Severity::kError;
-  });
-  const bool is_asked =
-      errors > 1 && !report.stopped_at_max_findings && report.plan.ops.size() <= kMostOpsToHint;
-  if (!is_asked) return;
-  const std::optional<AddedWait> wait = one_wait_for(report.plan, report.findings);
-  if (!wait) return;
-  report.one_wait =
-      "one wait makes the plan safe: add " + after_json(report.plan, wait->on, wait->distance) +
-      " to " + quoted(report.plan.ops[wait->waiter].name) + " (`memverify repair` has other ways)";
-}
-
-void confirm_findings(Report& report) {
-  for (Finding& finding : report.findings) describe(report.plan, finding);
-  Confirmation confirmed = confirm(report.plan, report.findings, replay, kReplayBudget);
-  report.witnesses = confirmed.witnesses;
-  report.witnesses_replayed = confirmed.replayed;
-  std::ranges::move(confirmed.failures, std::back_inserter(report.internal_errors));
 }
 
 }  // namespace memverify

@@ -9,6 +9,7 @@
 
 namespace memverify {
 
+/// How much to look at.
 struct HbOptions {
   std::size_t max_findings = 100;            ///< Errors and not-proven findings kept; >= 1.
   std::uint64_t max_instances = 50'000'000;  ///< Command instances, over all iterations, condition
