@@ -4,9 +4,16 @@
 #include <exception>
 #include <new>
 
+#include "plan/json_text.h"
 #include "plan/version.h"
+#include "planner/strategy.h"
 #include "tools/command.h"
 #include "tools/console.h"
+#include "tools/engines.h"
+#include "tools/importers.h"
+#include "tools/option_table.h"
+#include "tools/parse.h"
+#include "tools/report_format.h"
 
 namespace memverify {
 namespace {
@@ -29,7 +36,7 @@ std::string usage() {
   out +=
       "\n"
       "  --help, -h      This text; after a command, what the command takes\n"
-      "  --version       The version\n"
+      "  --version       The version; with --json, what there is in it, for programs\n"
       "\n"
       "Exit code: 0 safe, 1 unsafe, 2 bad input or usage, 3 not proven, 4 internal error.\n"
       "\n"
@@ -42,10 +49,54 @@ std::string usage() {
   return out;
 }
 
+/// `--version --json`: what the command can, for programs that call it.
+std::string version_json() {
+  JsonText json;
+  const auto add_names = [&json](std::string_view key, const auto& table) {
+    json.key(key);
+    json.open('[');
+    for (const auto& row : table) {
+      json.next();
+      json.value(row.name);
+    }
+    json.close(']');
+  };
+  json.open('{');
+  json.field("memverify", std::int64_t{1});
+  json.field("version", std::string_view(MEMVERIFY_VERSION));
+  add_names("commands", commands());
+  add_names("engines", engines());
+  add_names("strategies", strategies());
+  add_names("importers", importers());
+  add_names("formats", report_formats());
+  json.close('}');
+  return json.take() + "\n";
+}
+
+/// The rows of the table of commands, an object each.
+std::string command_table() {
+  std::string out;
+  for (const Command& command : commands()) {
+    JsonText json;
+    json.open('{');
+    json.field("command", command.name);
+    json.field("help", command.help);
+    json.close('}');
+    out += json.take() + "\n";
+  }
+  return out;
+}
+
 ExitCode print(std::string_view text) {
   StandardOutput output;
   output.write(text);
   return output.finish(ExitCode::kSafe);
+}
+
+ExitCode print_version(const Arguments& arguments) {
+  if (arguments.size() == 1) return print(kVersion);
+  if (arguments.size() == 2 && arguments[1] == "--json") return print(version_json());
+  return usage_error("", "--version goes with --json or alone");
 }
 
 ExitCode dispatch(const Arguments& arguments) {
@@ -55,7 +106,8 @@ ExitCode dispatch(const Arguments& arguments) {
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") return print(usage());
-  if (first == "--version") return print(kVersion);
+  if (first == "--version") return print_version(arguments);
+  if (first == kOptionTable) return print(command_table());
   const auto command = std::ranges::find(commands(), first, &Command::name);
   if (command == commands().end()) return verify_command(arguments);
   return command->run(Arguments(arguments.begin() + 1, arguments.end()));

@@ -8,6 +8,7 @@
 
 #include "plan/suggest.h"
 #include "plan/words.h"
+#include "tools/option_table.h"
 #include "tools/whole_number.h"
 
 namespace memverify {
@@ -43,6 +44,11 @@ ExitCode usage_error(std::string_view command, const std::string& message) {
 
 std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments) {
   app.allow_extras();
+  if (arguments.size() == 1 && arguments.front() == kOptionTable) {
+    StandardOutput output;
+    output.write(option_table(app));
+    return output.finish(ExitCode::kSafe);
+  }
   const std::string& name = app.get_name();
   const std::string command = name.substr(std::min(name.size(), name.find(' ') + 1));
   try {

@@ -15,7 +15,7 @@
 namespace memverify {
 
 /// Parses into the options bound to `app`. The exit code when that is the end of it: kSafe after
-/// help, kBadInput after a usage error, which is then on standard error with the nearest option.
+/// help or the option table, kBadInput after a usage error, which is then on standard error with the nearest option.
 /// CLI11's own exit codes are never seen.
 std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments);
 

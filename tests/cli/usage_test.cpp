@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/plans.h"
 #include "plan/finding.h"
+#include "plan/version.h"
 #include "support/process.h"
 
 namespace memverify::testing {
@@ -37,6 +39,16 @@ TEST(CliUsage, VersionIsOneLine) {
   EXPECT_EQ(std::ranges::count(run.out, '\n'), 1);
 }
 
+TEST(CliUsage, VersionForPrograms) {
+  const Outcome run = Sandbox().run({"--version", "--json"});
+  EXPECT_EQ(run.exit_code, 0);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["version"], MEMVERIFY_VERSION);
+  EXPECT_EQ(json["engines"], (Words{"hb", "smt", "sim"}));
+  EXPECT_EQ(json["commands"][0], "verify");
+  for (const char* list : {"strategies", "importers", "formats"}) EXPECT_GE(json[list].size(), 4U);
+}
+
 TEST(CliUsage, EveryUsageErrorExitsWithTwo) {
   Sandbox box;
   box.write("safe.json", safe_plan());
@@ -47,8 +59,8 @@ TEST(CliUsage, EveryUsageErrorExitsWithTwo) {
         Words{"safe.json", "--max-findings", "-1"}, Words{"safe.json", "--max-findings", "many"},
         Words{"safe.json", "--max-findings", "99999999999999999999"},
         Words{"safe.json", "--color", "blue"}, Words{"safe.json", "-z"}, Words{""},
-        Words{"explain", "MV999"}, Words{"explain", "--colour", "never"},
-        Words{"show", "absent"}}) {
+        Words{"explain", "MV999"}, Words{"--version", "--jsn"},
+        Words{"explain", "--colour", "never"}, Words{"show", "absent"}}) {
     const Outcome run = box.run(words);
     EXPECT_EQ(run.exit_code, 2) << ::testing::PrintToString(words);
     EXPECT_NE(run.err, "") << ::testing::PrintToString(words);

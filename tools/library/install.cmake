@@ -31,5 +31,41 @@ install(FILES ${PROJECT_BINARY_DIR}/memverify-config.cmake
               ${PROJECT_BINARY_DIR}/memverify-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/memverify COMPONENT dev)
 
+# The manual and the completions come from the command's own tables of options.
+find_program(MEMVERIFY_PYTHON python3 HINTS /usr/bin)
+if(MEMVERIFY_PYTHON)
+  set(command_files memverify memverify.1 _memverify memverify.fish)
+  list(TRANSFORM command_files PREPEND ${PROJECT_BINARY_DIR}/command_files/)
+  add_custom_command(OUTPUT ${command_files}
+    COMMAND ${MEMVERIFY_PYTHON} ${PROJECT_SOURCE_DIR}/tools/package/command_files.py
+            $<TARGET_FILE:memverify> ${PROJECT_BINARY_DIR}/command_files
+    DEPENDS memverify ${PROJECT_SOURCE_DIR}/tools/package/command_files.py VERBATIM)
+  add_custom_target(command_files ALL DEPENDS ${command_files})
+  install(FILES ${PROJECT_BINARY_DIR}/command_files/memverify.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  install(FILES ${PROJECT_BINARY_DIR}/command_files/memverify
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT runtime)
+  install(FILES ${PROJECT_BINARY_DIR}/command_files/_memverify
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT runtime)
+  install(FILES ${PROJECT_BINARY_DIR}/command_files/memverify.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT runtime)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/memverify RENAME copyright COMPONENT runtime)
+
+# `cpack -G DEB` in the build folder: memverify, and memverify-dev with headers and static libraries.
+set(CPACK_PACKAGE_NAME memverify)
+set(CPACK_PACKAGE_CONTACT "memverify <memverify@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "proves that a memory plan is safe, or shows a run in which it is not")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # What the linker says that the files need.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME memverify)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "python3")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME memverify-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "memverify (= ${PROJECT_VERSION}), libz3-dev")
+include(CPack)
