@@ -75,16 +75,20 @@ std::string version_json() {
 
 /// The rows of the table of commands, an object each.
 std::string command_table() {
-  std::string out;
+  JsonText json;
+  json.open('{');
+  json.key("commands");
+  json.open_lines();
   for (const Command& command : commands()) {
-    JsonText json;
+    json.next();
     json.open('{');
     json.field("command", command.name);
     json.field("help", command.help);
     json.close('}');
-    out += json.take() + "\n";
   }
-  return out;
+  json.close_lines();
+  json.close('}');
+  return json.take() + "\n";
 }
 
 ExitCode print(std::string_view text) {

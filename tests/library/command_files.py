@@ -26,8 +26,8 @@ def output(*command, **more):
 
 
 def options():
-    for row in output(BINARY, "--option-table").splitlines():
-        command = json.loads(row)["command"]
+    for row in json.loads(output(BINARY, "--option-table"))["commands"]:
+        command = row["command"]
         table = json.loads(output(BINARY, command, "--option-table"))
         assert table["command"] == f"memverify {command}" and table["help"]
         for option in table["options"]:

@@ -18,11 +18,10 @@ def tables(binary):
     """By command, what `--option-table` says; and what `memverify --help` says of each."""
 
     def ask(*arguments):
-        text = subprocess.run([binary, *arguments], check=True, capture_output=True, text=True).stdout
-        return [json.loads(line) for line in text.splitlines()]
+        return json.loads(subprocess.run([binary, *arguments], check=True, capture_output=True, text=True).stdout)
 
-    rows = ask("--option-table")
-    return {row["command"]: ask(row["command"], "--option-table")[0] for row in rows}, {
+    rows = ask("--option-table")["commands"]
+    return {row["command"]: ask(row["command"], "--option-table") for row in rows}, {
         row["command"]: row["help"] for row in rows
     }
 
