@@ -129,7 +129,7 @@ class Arena extends Plot {
       this.line(GUTTER, y, GUTTER + this.plotWidth(), y);
       context.fillStyle = colors.muted;
       if (y > 8 && y < this.plotHeight() + 2) {
-        context.fillText(step >= 1024 && step > a / 512 || a < 1024 ? bytesText(a) : countText(a), GUTTER - 8, Math.min(y, this.plotHeight() - 5));
+        context.fillText(step >= 1024 && step > a / 512 || a < 1024 ? bytesText(a) : countText(a) + "\u00a0B", GUTTER - 8, Math.min(y, this.plotHeight() - 5));
       }
     }
     context.strokeStyle = colors.line;

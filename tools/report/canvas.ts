@@ -101,7 +101,7 @@ abstract class Plot {
   protected clipToPlot(draw: () => void): void {
     this.context.save();
     this.context.beginPath();
-    this.context.rect(GUTTER, 0, this.plotWidth(), this.plotHeight());
+    this.context.rect(GUTTER, 0, this.plotWidth() + 6, this.plotHeight());
     this.context.clip();
     draw();
     this.context.restore();
