@@ -122,7 +122,7 @@ TEST(CliTradeoff, PrintsTheCurveOrRefuses) {
   EXPECT_EQ(box.run({"tradeoff"}).exit_code, 2);
 }
 
-TEST(CliVerify, SaysWhichOneWaitEndsSeveralFindings) {
+TEST(CliRepair, SaysOfAVerdictWhichOneWaitEndsSeveralFindings) {
   Sandbox box;
   box.write("plan.json", two_op_plan("two", R"({"id": "u", "queue": "dma", "reads": ["x"]},
                                               {"id": "v", "queue": "dma", "reads": ["x"]})"));

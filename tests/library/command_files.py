@@ -51,7 +51,7 @@ def complete_in_bash(*words):
 
 
 def complete_in_fish(line):
-    text = output("fish", "--no-config", "-c", f"source {FOLDER}/memverify.fish; complete -C '{line}'")
+    text = output("fish", "--no-config", "-c", f"source {FOLDER}/memverify.fish; complete -C '{line}'", cwd="/")
     return [row.split("\t")[0] for row in text.splitlines()]
 
 
