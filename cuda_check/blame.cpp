@@ -73,13 +73,14 @@ std::vector<Blame::Pair> Blame::suspects(const Mismatch& mismatch, const Found& 
     }
   }
   const bool is_own = mismatch.look == Look::kOwnWrite || mismatch.look == Look::kOwnUpdate;
-  const Expectation& expected = job_.work.expectations[job_.work.pieces[mismatch.piece].expected];
-  if (is_own || expected.base == Author::kNobody) {
+  const std::uint32_t expectation = job_.work.pieces[mismatch.piece].expected;  // Own: none.
+  if (is_own || job_.work.expectations[expectation].base == Author::kNobody) {
     pairs.push_back({self, base});
     for (const CommandId c : found.updates) pairs.push_back({self, c});
     for (const CommandId c : found.unfinished) pairs.push_back({self, c});
     return pairs;
   }
+  const Expectation& expected = job_.work.expectations[expectation];
   const CommandId meant = command_of(expected.base);
   std::vector<CommandId> odd = found.unfinished;  // Updates that are not as they should be.
   for (const CommandId c : found.updates) {
