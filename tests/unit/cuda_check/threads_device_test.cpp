@@ -74,7 +74,9 @@ TEST(ThreadsDevice, StridedElementsShareNoByteWithTheirGaps) {
   ASSERT_TRUE(racy.ok());
   const CheckResult result = checked(racy.value());
   ASSERT_EQ(rules(result), "MV103 ");
-  EXPECT_EQ(result.shown.front().finding.bytes, (ByteRange{3, 4}));
+  const ByteRange bytes = result.shown.front().finding.bytes;  // Whichever they met at first.
+  EXPECT_EQ(bytes.end - bytes.begin, 1) << bytes.begin;
+  EXPECT_EQ((bytes.begin - 3) % 2, 0) << bytes.begin;
 }
 
 TEST(ThreadsDevice, ChecksTheEndAndSaysWhatIsThere) {
