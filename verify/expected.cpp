@@ -188,10 +188,11 @@ class ExpectedMaker {
         first = writer;
       }
     }
+    const Cmd alloc = last_alloc(a);
     for (std::uint32_t k = first; k < id; ++k) {
       const AccessInstance& other = footprints_.accesses()[k];
       if (other.kind != AccessKind::kAccumulate || other.family_base != a.family_base) continue;
-      if (other.cmd == a.cmd) continue;
+      if (other.cmd == a.cmd || (alloc != kNoCmd && other.cmd < alloc)) continue;
       clip(other, [&](std::uint32_t begin, std::uint32_t end) {
         named.visit(begin, end, [&](std::size_t, std::size_t, Version& version) {
           version = versions_.accumulated(version, k);

@@ -50,6 +50,16 @@ TEST(Verify, OrderOfAppearanceProvesNothing) {
   EXPECT_EQ(verify(plan), "MV101 u v; MV103 w v");
 }
 
+TEST(Verify, AnAllocEndsWhatIsAccumulatedIntoANamedValue) {
+  const std::string ops = R"({"id": "a", "kind": "alloc", "queue": "q", "storage": "u"},
+    {"id": "w", "queue": "q", "writes": ["Z"]}, {"id": "sum", "queue": "q", "accumulates": ["Z"]})";
+  const std::string outputs = R"("outputs": [{"tensor": "Z", "from": "w"}])";
+  EXPECT_EQ(verify(plan_of(ops, outputs)), "");
+  const std::string again = R"(, {"id": "f", "kind": "free", "queue": "q", "storage": "u"},
+    {"id": "b", "kind": "alloc", "queue": "q", "storage": "u"})";
+  EXPECT_EQ(verify(plan_of(ops + again, outputs)), "MV106 sum");
+}
+
 TEST(Verify, AnEventOrdersTheReuse) {
   const Plan plan = plan_of(R"({"id": "w", "queue": "q", "writes": ["X"]},
     {"id": "u", "queue": "q", "reads": ["V"], "writes": ["Z"], "signals": [{"event": "e"}]},
