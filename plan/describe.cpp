@@ -1,6 +1,7 @@
 #include "plan/describe.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,22 @@ std::string read_words(const Tell& tell, TensorId tensor) {
   return out;
 }
 
+/// One tensor is read and written: of one iteration, or of two that share a slot.
+std::string same_tensor_advice(const Tell& tell, TensorId tensor) {
+  std::int64_t read = 0;
+  std::int64_t written = 0;
+  for (const Access& access : tell.plan.accesses_of(tell.plan.ops[tell.finding.ops[0]])) {
+    if (access.tensor != tensor) continue;
+    (access.kind == AccessKind::kRead ? read : written) = access.distance;
+  }
+  const StorageId storage = tell.plan.tensors[tensor].storage;
+  const std::int64_t apart = std::abs(read - written);
+  const auto slots = std::int64_t{tell.plan.storages[storage].slots.size()};
+  if (apart == 0 || apart % (slots + 1) == 0) return "read and write separate tensors";
+  return "give storage " + quoted(tell.plan.storages[storage].name) + " " +
+         counted(slots + 1, "slot") + " (it has " + std::to_string(slots) + ")";
+}
+
 Words describe_in_place(const Tell& tell) {
   if (tell.finding.ops.empty()) return {};
   if (tell.finding.tensors.size() < 2) {
@@ -34,15 +51,14 @@ Words describe_in_place(const Tell& tell) {
   Words words;
   words.message = tell.op(0) + " reads " + read_words(tell, read) + " and writes " + tell.thing(1) +
                   " over the same bytes, and no in-place pair allows that" + tell.end();
-  words.help = read == written && read != kNone<TensorId> &&
-                       tell.plan.tensors[read].storage != kNone<StorageId>
-                   ? "give " + tell.storages() + " one slot more"
-                   : "give " + tell.short_thing(1) + " other bytes";
+  words.help =
+      read == written && read != kNone<TensorId>
+          ? same_tensor_advice(tell, read)
+          : "give " + tell.short_thing(1) + " bytes that " + tell.short_thing(0) + " does not use";
   if (read != kNone<TensorId> && written != kNone<TensorId>) {
-    words.help += "; or, if the op really works in place, declare \"in_place\": [[\"" +
+    words.help += "; or, if the op copes with any overlap of the two, declare \"in_place\": [[\"" +
                   printable(tell.plan.tensors[read].name) + "\", \"" +
-                  printable(tell.plan.tensors[written].name) +
-                  "\"]] and lay out both in the same way";
+                  printable(tell.plan.tensors[written].name) + "\", \"any\"]]";
   }
   return words;
 }
@@ -53,7 +69,7 @@ Words describe_incoherent(const Tell& tell) {
   for (std::size_t i = 0; i < tell.finding.tensors.size(); ++i) names.push_back(tell.thing(i));
   return {tell.op(0) + " is a view, but its operands and results are not all of one alias family" +
               (names.empty() ? "." : ": " + listed(names) + "."),
-          "state the alias with \"view_of\", or make it an op that copies"};
+          "state the alias with \"view_of\", or give it kind \"op\" and a \"queue\" if it copies"};
 }
 
 Words describe_not_proven(const Tell& tell) {
@@ -67,6 +83,10 @@ Words describe_not_proven(const Tell& tell) {
 }
 
 Words describe_warning(const Tell& tell) {
+  if (tell.finding.event != kNone<EventId> && !tell.finding.ops.empty()) {
+    auto [message, help] = unbound_wait(tell.plan, tell.finding.ops[0], tell.finding.event);
+    return {std::move(message), std::move(help)};
+  }
   if (tell.finding.tensors.size() < 2) return {};
   return {tell.thing(0) + " and " + tell.thing(1) +
               " share bytes; nothing may write them, so this is harmless" + tell.end(),
@@ -107,6 +127,31 @@ Words words_for(const Tell& tell) {
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> unbound_wait(const Plan& plan, OpId op, EventId event) {
+  const std::string name(plan.events[event]);
+  std::string why = "nothing records";
+  std::string help = "record the event before the wait, or remove the wait";
+  for (const OpId id : ids(plan.ops)) {
+    const auto signals = plan.signals_of(plan.ops[id]);
+    const bool fires =
+        (plan.ops[id].kind == OpKind::kRecord && plan.ops[id].event == event) ||
+        std::ranges::any_of(signals, [&](const Signal& signal) { return signal.event == event; });
+    if (!fires) continue;
+    why = "only " + quoted(plan.ops[id].name) + " records, " +
+          (id > op ? "later in program order" : "and no run has it before the wait");
+    help = id > op ? "list " + quoted(plan.ops[id].name) + " before " + quoted(plan.ops[op].name) +
+                         " in \"ops\", or remove the wait"
+                   : help;
+    break;
+  }
+  std::string message = quoted(plan.ops[op].name) + " waits for event " + quoted(name) +
+                        ", which " + why + ": the wait orders nothing";
+  const bool is_semaphore = std::ranges::any_of(
+      plan.semaphores, [&](const Semaphore& semaphore) { return semaphore.name == name; });
+  if (is_semaphore) message += "; there is a semaphore of that name";
+  return {message + ".", help};
+}
 
 std::string headline(const Plan& plan, const Finding& finding) {
   const bool ours = words_for(Tell{plan, finding}).message == finding.message;

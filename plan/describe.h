@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "plan/finding.h"
 #include "plan/plan.h"
@@ -24,9 +25,13 @@ void describe(const Plan& plan, Finding& finding);
 std::string headline(const Plan& plan, const Finding& finding);
 
 /// What the start of `op` in `iteration` waits for now: "`load_A` before it on queue `dma`; event
-/// `a`, recorded by `r`". Conditions aside; "" when nothing holds it back. Looks back over at most
-/// 10^5 ops.
-std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration);
+/// `a`, recorded by `r`". Conditions aside; "" when nothing holds it back. At most four are named,
+/// those first that concern `other`. Looks back over at most 10^5 ops.
+std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration,
+                            OpId other = kNone<OpId>);
+
+/// For MV301 of a wait in `op` for an event that nothing records before it: its message and help.
+std::pair<std::string, std::string> unbound_wait(const Plan& plan, OpId op, EventId event);
 
 /// For MV101-103: what would order the pair at the least cost, as one line.
 std::string how_to_order(const Plan& plan, const Finding& finding);

@@ -32,7 +32,7 @@ std::vector<Finding> static_faults(const Plan& plan, const Layout& layout, std::
   std::vector<Finding> findings;
   findings.reserve(search.faults.size());
   for (Fault& fault : search.faults) {
-    tell_fault(plan, fault);
+    tell_fault(plan, layout, fault);
     findings.push_back(std::move(fault.finding));
   }
   return findings;

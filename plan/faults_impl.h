@@ -39,8 +39,8 @@ struct Fault {
   std::array<std::int64_t, 4> numbers = {};
 };
 
-/// Fills `message` and `help` of the finding.
-void tell_fault(const Plan& plan, Fault& fault);
+/// Fills `message` and `help` of the finding, found under the symbols of `layout`.
+void tell_fault(const Plan& plan, const Layout& layout, Fault& fault);
 
 /// What every search looks at and adds to.
 struct FaultSearch {

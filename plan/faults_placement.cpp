@@ -46,6 +46,7 @@ void find_in_alignment(FaultSearch& search) {
     finding.bytes = bytes;
     return finding;
   };
+  std::vector<char> misaligned(plan.storages.size());  // Said of the storage, not of its tensors.
   for (const StorageId id : ids(plan.storages)) {
     const StorageLayout& storage = search.layout.storage(id);
     const std::int64_t alignment = plan.pools[storage.pool].alignment;
@@ -53,6 +54,7 @@ void find_in_alignment(FaultSearch& search) {
     for (const std::int64_t slot : slots_of(search.layout, id)) {
       if (slot % alignment == 0) continue;
       report({slot, end_of(slot, storage.bytes)}, alignment, storage.pool).storages = {id};
+      misaligned[index(id)] = 1;
       break;
     }
   }
@@ -64,7 +66,10 @@ void find_in_alignment(FaultSearch& search) {
                                    : is_root             ? plan.pools[pool].alignment
                                                          : 1;
     const TensorLayout& layout = search.layout.tensor(id);
-    if (alignment == 1) continue;
+    const bool is_implied = misaligned[index(tensor.storage)] != 0 &&
+                            layout.offset % alignment == 0 &&
+                            plan.pools[pool].alignment % alignment == 0;
+    if (alignment == 1 || is_implied) continue;
     for (const std::int64_t slot : slots_of(search.layout, tensor.storage)) {
       const std::int64_t address = slot + layout.offset;
       if (address % alignment == 0) continue;

@@ -1,7 +1,10 @@
 // The words of static faults where the numbers make them clearer than what `describe` says by
 // itself.
+#include <algorithm>
+#include <optional>
 #include <string>
 
+#include "plan/advice.h"
 #include "plan/describe.h"
 #include "plan/faults_impl.h"
 #include "plan/words.h"
@@ -39,6 +42,14 @@ void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
                       at;
     finding.help =
         "give both the same bytes, dtype and strides, or give the written one other bytes";
+    if (finding.tensors.size() > 1) {
+      const auto quoted_name = [&](std::size_t i) {
+        return "\"" + printable(plan.tensors[finding.tensors[i]].name) + "\"";
+      };
+      finding.help +=
+          "; or, if the op copes with any overlap of the two, declare \"in_place\": [[" +
+          quoted_name(0) + ", " + quoted_name(1) + ", \"any\"]]";
+    }
   } else if (kind == FaultKind::kTwoWrites) {
     finding.message =
         op + " writes both " + thing(0) + " and " + thing(1) + ", which share bytes" + at;
@@ -50,7 +61,30 @@ void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
   }
 }
 
-void tell_outside(const Plan& plan, Fault& fault) {
+/// How large a storage must be that an access passes by its end, for all values of the symbols; ""
+/// where that is not known.
+std::string enlarge_words(const Plan& plan, const Layout& layout, const Finding& finding,
+                          std::int64_t needed) {
+  const TensorId tensor = finding.tensors[0];
+  const StorageId storage = plan.tensors[tensor].storage;
+  if (finding.tensors.size() > 1 || !plan.storages[storage].bytes.is_constant()) return "";
+  std::string text = "; or make " + storage_words(plan, storage) + " at least ";
+  if (plan.symbols.empty()) return text + counted(needed, "byte") + " large";
+  const std::optional<Layout> greatest = greatest_small_layout(plan);
+  if (!greatest) return "";
+  for (const TensorId id : ids(plan.tensors)) {
+    if (plan.tensors[id].storage != storage) continue;
+    needed = std::max(needed, greatest->tensor(id).bytes.hull().end);
+  }
+  text += counted(needed, "byte") + " large";
+  if (plan.symbols.size() > 1) return text + " (for the greatest values of the symbols)";
+  const Symbol& symbol = plan.symbols[SymbolId{0}];
+  const std::int64_t most = layout.valuation().symbols[0] - symbol.multiple_of;
+  if (most < least_value(symbol)) return text;
+  return text + "; or lower the \"max\" of " + quoted(symbol.name) + " to " + number(most);
+}
+
+void tell_outside(const Plan& plan, const Layout& layout, Fault& fault) {
   Finding& finding = fault.finding;
   const auto& [a, b, c, d] = fault.numbers;
   const std::string op =
@@ -70,11 +104,15 @@ void tell_outside(const Plan& plan, Fault& fault) {
   } else if (fault.kind == FaultKind::kStorageLeft) {
     finding.message = op + " accesses " + tensor + " at " + range_words(a, b) + " of " + storage +
                       ", which has " + counted(c, "byte") + ".";
-    finding.help = "correct the tensor's offset or size, or make the storage larger";
+    finding.help = plan.tensors[finding.tensors[0]].placement == TensorKind::kView
+                       ? "correct the view's offset, shape or strides"
+                       : "correct the tensor's offset or size";
+    if (a >= 0) finding.help += enlarge_words(plan, layout, finding, b);
   } else if (fault.kind == FaultKind::kPoolLeft) {
     finding.message = op + " accesses " + tensor + " at " + range_words(a, b) + " of " + pool +
                       ", which has " + counted(c, "byte") + ".";
-    finding.help = "place " + storage + " lower, or make the pool larger";
+    finding.help =
+        "place " + storage + " lower, or make the pool at least " + counted(b, "byte") + " large";
   } else if (fault.kind == FaultKind::kViewOutside) {
     finding.message = tensor + " takes " + range_words(a, b) + " of " + storage +
                       ", outside its root " +
@@ -86,6 +124,24 @@ void tell_outside(const Plan& plan, Fault& fault) {
     finding.message = (op.empty() ? storage + " starts" : op + " accesses " + tensor) +
                       " at byte " + number(a) + " of " + pool + ": an address is never negative.";
   }
+}
+
+/// Where to move what is misaligned: the storage, or the tensor in it if only that is.
+std::string move_up(const Plan& plan, const Finding& finding, std::int64_t address,
+                    std::int64_t alignment, bool own) {
+  if (finding.tensors.empty()) {
+    const StorageId id = finding.storages[0];
+    const Expr offset = plan.exprs[plan.storages[id].slots.begin];
+    const std::string to =
+        offset.is_constant() || plan.storages[id].slots.size() > 1
+            ? "move " + storage_words(plan, id) + " up to byte " + number(address)
+            : "write the offset of " + storage_words(plan, id) + " as \"align(" +
+                  plan.formulas.to_string(offset) + ", " + number(alignment) + ")\"";
+    return to;
+  }
+  const std::string to = "move " + quoted(plan.tensors[finding.tensors[0]].name) + " up to byte " +
+                         number(address) + " of the pool";
+  return own ? to + ", or correct its \"alignment\"" : to;
 }
 
 void tell_misaligned(const Plan& plan, Fault& fault) {
@@ -101,7 +157,8 @@ void tell_misaligned(const Plan& plan, Fault& fault) {
                     (own ? "its alignment" : "the pool's alignment") + " of " +
                     counted(alignment, "byte") + ".";
   finding.help =
-      "move it by " + counted(alignment - (address % alignment + alignment) % alignment, "byte");
+      move_up(plan, finding, address + alignment - (address % alignment + alignment) % alignment,
+              alignment, own);
 }
 
 void tell_capacity(const Plan& plan, Fault& fault) {
@@ -121,7 +178,7 @@ void tell_capacity(const Plan& plan, Fault& fault) {
 
 }  // namespace
 
-void tell_fault(const Plan& plan, Fault& fault) {
+void tell_fault(const Plan& plan, const Layout& layout, Fault& fault) {
   Finding& finding = fault.finding;
   if (!finding.tensors.empty()) finding.alias_chain = alias_chain(plan, finding.tensors[0]);
   switch (fault.kind) {
@@ -136,7 +193,7 @@ void tell_fault(const Plan& plan, Fault& fault) {
     case FaultKind::kPoolLeft:
     case FaultKind::kNegative:
     case FaultKind::kViewOutside:
-      tell_outside(plan, fault);
+      tell_outside(plan, layout, fault);
       break;
     case FaultKind::kMisaligned:
       tell_misaligned(plan, fault);

@@ -138,7 +138,9 @@ class Layout::Maker {
   std::int64_t size(Expr expr, Pointer pointer) {
     const std::int64_t bytes = value(expr, pointer);
     if (bytes >= 0) return bytes;
-    fail("size.negative", "this must not be negative, but it is " + std::to_string(bytes), pointer);
+    const std::string what = expr.is_constant() ? "this" : quoted(plan_.formulas.to_string(expr));
+    fail("size.negative", what + " must not be negative, but it is " + std::to_string(bytes),
+         pointer);
     return 0;
   }
 

@@ -9,7 +9,8 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMostGates = 4;  ///< Named in one message.
+constexpr std::size_t kMostGates = 4;      ///< Named in one message.
+constexpr std::size_t kMostCounted = 100;  ///< Looked for.
 
 bool on_queue(const Plan& plan, const Op& op, QueueId queue) {
   if (queue == kNone<QueueId>) return false;
@@ -45,14 +46,16 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
   const std::string on = " on queue " + quoted(plan.queues[queue].name);
   const auto size = static_cast<std::uint32_t>(plan.ops.size());
   const std::uint32_t steps = std::min(iteration > 0 ? size : index(id), kLookBack);
-  for (std::uint32_t step = 1; step <= steps && gates.size() <= kMostGates; ++step) {
+  for (std::uint32_t step = 1; step <= steps && gates.size() < kMostCounted; ++step) {
     const bool earlier_iteration = step > index(id);
     const OpId before = static_cast<OpId>((index(id) + size - step) % size);
     const Op& op = plan.ops[before];
     if (!on_queue(plan, op, queue)) continue;
     if (op.kind == OpKind::kWait) {
-      const std::vector<std::string> waited = own_gates(plan, before, iteration);
-      gates.insert(gates.end(), waited.begin(), waited.end());
+      for (std::string gate : own_gates(plan, before, iteration)) {
+        if (!always_runs(op)) gate += " (through " + quoted(op.name) + ", where it runs)";
+        gates.push_back(std::move(gate));
+      }
       continue;
     }
     std::string who = quoted(op.name);
@@ -114,20 +117,21 @@ OpId record_between(const Plan& plan, OpId first, OpId second, EventId& event) {
   return kNone<OpId>;
 }
 
-/// A record on the queue of `first` but before it, for whose event `second` or a wait on its queue
-/// waits; kNone if none.
-OpId record_too_early(const Plan& plan, OpId first, OpId second, EventId& event) {
-  const auto early = [&](OpId waiter, EventId waited) {
-    const OpId record = bound_record(plan, waiter, waited);
-    return record != kNone<OpId> && record < first && plan.ops[record].kind == OpKind::kRecord &&
-                   plan.ops[record].queue == plan.ops[first].queue
-               ? record
-               : kNone<OpId>;
-  };
+/// An event that `first` itself signals and a wait in `second` would bind to; kNone if none.
+EventId event_signalled(const Plan& plan, OpId first, OpId second) {
+  for (const Signal& signal : plan.signals_of(plan.ops[first])) {
+    if (signal.event == kNone<EventId>) continue;
+    if (bound_record(plan, second, signal.event) == first) return signal.event;
+  }
+  return kNone<EventId>;
+}
+
+/// Calls `visit(waiter, event)` for the waits for events in `second` and on its queue before it (at
+/// most 8 of those), until one returns true.
+template <typename Visit>
+bool some_event_wait(const Plan& plan, OpId second, Visit visit) {
   for (const Wait& wait : plan.waits_of(plan.ops[second])) {
-    if (wait.kind != WaitKind::kEvent) continue;
-    event = wait.event;
-    if (const OpId record = early(second, event); record != kNone<OpId>) return record;
+    if (wait.kind == WaitKind::kEvent && visit(second, wait.event)) return true;
   }
   const std::uint32_t last = index(second) > kLookBack ? index(second) - kLookBack : 0U;
   int looked_at = 0;
@@ -136,58 +140,150 @@ OpId record_too_early(const Plan& plan, OpId first, OpId second, EventId& event)
     const Op& op = plan.ops[waiter];
     if (op.kind != OpKind::kWait || op.queue != plan.ops[second].queue) continue;
     ++looked_at;
-    event = op.event;
-    if (const OpId record = early(waiter, event); record != kNone<OpId>) return record;
+    if (visit(waiter, op.event)) return true;
   }
-  return kNone<OpId>;
+  return false;
 }
 
-/// Where else the second op's bytes could lie; "" when both mean the same family in one instance.
-std::string other_bytes(const Plan& plan, const Finding& finding, std::int64_t distance) {
+/// A record on the queue of `first` but before it, for whose event `second` or a wait on its queue
+/// waits; kNone if none.
+OpId record_too_early(const Plan& plan, OpId first, OpId second, EventId& event) {
+  OpId found = kNone<OpId>;
+  some_event_wait(plan, second, [&](OpId waiter, EventId waited) {
+    event = waited;
+    found = bound_record(plan, waiter, waited);
+    if (found != kNone<OpId> && found < first && plan.ops[found].kind == OpKind::kRecord &&
+        plan.ops[found].queue == plan.ops[first].queue) {
+      return true;
+    }
+    found = kNone<OpId>;
+    return false;
+  });
+  return found;
+}
+
+/// The records after `first` on its queue, at most 8: their names stand for it in waits.
+std::vector<OpId> told_by(const Plan& plan, OpId first) {
+  std::vector<OpId> records;
+  const QueueId queue = plan.ops[first].queue;
+  for (std::uint32_t at = index(first) + 1; at < plan.ops.size() && records.size() < 8; ++at) {
+    const Op& op = plan.ops[static_cast<OpId>(at)];
+    if (op.kind == OpKind::kRecord && op.queue == queue) records.push_back(static_cast<OpId>(at));
+  }
+  return records;
+}
+
+/// "remove "when" from `wait`" if a wait that some runs drop would do; "".
+std::string conditional_wait(const Plan& plan, OpId first, OpId second) {
+  std::string out;
+  some_event_wait(plan, second, [&](OpId waiter, EventId event) {
+    const Op& op = plan.ops[waiter];
+    const OpId record = bound_record(plan, waiter, event);
+    if (waiter == second || op.when.empty() || op.runs != Runs::kAlways) return false;
+    if (record == kNone<OpId> || record < first || !always_runs(plan.ops[record])) return false;
+    if (record != first && plan.ops[record].queue != plan.ops[first].queue) return false;
+    out = "remove \"when\" from " + quoted(op.name) + "; or ";
+    return true;
+  });
+  return out;
+}
+
+/// Says that a record after `first` is hidden by a later one of the same event; "".
+std::string hidden_record(const Plan& plan, OpId first, OpId second) {
+  std::string out;
+  some_event_wait(plan, second, [&](OpId waiter, EventId event) {
+    const OpId bound = bound_record(plan, waiter, event);
+    if (bound == kNone<OpId> || bound <= first || bound >= waiter) return false;
+    for (std::uint32_t at = index(first) + 1; at < index(bound); ++at) {
+      const Op& op = plan.ops[static_cast<OpId>(at)];
+      if (op.kind != OpKind::kRecord || op.event != event || !always_runs(op)) continue;
+      if (op.queue != plan.ops[first].queue || plan.ops[bound].queue == op.queue) continue;
+      out = "event " + quoted(plan.events[event]) + " is recorded by " + quoted(op.name) +
+            " after " + quoted(plan.ops[first].name) + ", but again by " +
+            quoted(plan.ops[bound].name) +
+            " before the wait: give the second another event, and "
+            "wait for both; or ";
+      return true;
+    }
+    return false;
+  });
+  return out;
+}
+
+/// Where else the second op's bytes could lie; "" when both mean the same family.
+std::string other_bytes(const Plan& plan, const Finding& finding) {
   if (finding.tensors.size() < 2) return "";
   const TensorId first = finding.tensors[0];
   const TensorId second = finding.tensors[1];
   if (first == kNone<TensorId> || second == kNone<TensorId>) return "";
-  if (plan.tensors[first].root != plan.tensors[second].root) {
-    return "; or give " + quoted(plan.tensors[second].name) + " bytes that " +
-           quoted(plan.tensors[first].name) + " does not use";
+  if (plan.tensors[first].root == plan.tensors[second].root) return "";
+  return "; or give " + quoted(plan.tensors[second].name) + " bytes that " +
+         quoted(plan.tensors[first].name) + " does not use";
+}
+
+/// Iterations from the last instance of `first` that `second` must wait for back to `second`: where
+/// that one runs in the last iteration alone, the first found is not the last one.
+std::int64_t distance_to_last(const Plan& plan, const Finding& finding) {
+  if (finding.iteration.size() < 2) return 0;
+  const Op& first = plan.ops[finding.ops[0]];
+  if (plan.ops[finding.ops[1]].runs == Runs::kLast && first.runs == Runs::kAlways) {
+    return finding.ops[0] < finding.ops[1] ? 0 : 1;
   }
-  const StorageId storage = plan.tensors[first].storage;
-  if (distance == 0 || finding.rule == Rule::kRaw || storage == kNone<StorageId>) return "";
-  const std::uint32_t slots = plan.storages[storage].slots.size();
-  return "; or give storage " + quoted(plan.storages[storage].name) +
-         " a slot for each iteration that may be under way (it has " + std::to_string(slots) + ")";
+  return finding.iteration[1] - finding.iteration[0];
 }
 
 }  // namespace
 
-std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration) {
+std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration, OpId other) {
   std::vector<std::string> gates = own_gates(plan, op, iteration);
   add_queue_gates(plan, op, iteration, gates);
   add_thread_gate(plan, op, gates);
+  if (other != kNone<OpId> && gates.size() > kMostGates) {
+    std::vector<std::string> names{quoted(plan.ops[other].name)};
+    if (plan.ops[other].queue != kNone<QueueId>) {
+      names.push_back("queue " + quoted(plan.queues[plan.ops[other].queue].name));
+    }
+    for (const OpId id : told_by(plan, other)) names.push_back(quoted(plan.ops[id].name));
+    std::ranges::stable_partition(gates, [&](const std::string& gate) {
+      return std::ranges::any_of(
+          names, [&](const std::string& name) { return gate.find(name) != std::string::npos; });
+    });
+  }
   std::string out;
   for (std::size_t i = 0; i < std::min(gates.size(), kMostGates); ++i) {
     out += (i > 0 ? "; " : "") + gates[i];
   }
-  return gates.size() > kMostGates ? out + "; …" : out;
+  if (gates.size() <= kMostGates) return out;
+  return out + "; and " + std::to_string(gates.size() - kMostGates) +
+         (gates.size() >= kMostCounted ? " or more others" : " more");
 }
 
 std::string how_to_order(const Plan& plan, const Finding& finding) {
   if (finding.ops.size() < 2) return "";
   const OpId first = finding.ops[0];
   const OpId second = finding.ops[1];
-  const std::int64_t distance =
-      finding.iteration.size() > 1 ? finding.iteration[1] - finding.iteration[0] : 0;
+  const std::int64_t distance = distance_to_last(plan, finding);
   const std::string a = quoted(plan.ops[first].name);
   const std::string b = quoted(plan.ops[second].name);
   const std::string add_after = "add " + after_json(plan, first, distance) + " to " + b;
-  const std::string elsewhere = other_bytes(plan, finding, distance);
+  const std::string elsewhere = other_bytes(plan, finding);
   const QueueId queue = plan.ops[first].queue;
   if (queue == plan.ops[second].queue || queue == kNone<QueueId> || distance > 1) {
     return add_after + elsewhere;
   }
   EventId event = kNone<EventId>;
   if (distance == 0) {
+    if (const std::string drop = conditional_wait(plan, first, second); !drop.empty()) {
+      return drop + add_after + elsewhere;
+    }
+    event = event_signalled(plan, first, second);
+    if (event != kNone<EventId> && always_runs(plan.ops[first])) {
+      return "make " + b + " wait for event " + quoted(plan.events[event]) + ", which " + a +
+             " signals" + elsewhere;
+    }
+    if (const std::string hidden = hidden_record(plan, first, second); !hidden.empty()) {
+      return hidden + add_after + elsewhere;
+    }
     if (const OpId record = record_between(plan, first, second, event); record != kNone<OpId>) {
       return "make " + b + " wait for event " + quoted(plan.events[event]) + ", which " +
              quoted(plan.ops[record].name) + " records after " + a + elsewhere;
@@ -198,8 +294,8 @@ std::string how_to_order(const Plan& plan, const Finding& finding) {
              add_after + elsewhere;
     }
   }
-  return "record an event after " + a + " on " + queue_words(plan, first) + " and wait for it in " +
-         b + "; or " + add_after + elsewhere;
+  return "record a new event after " + a + " on " + queue_words(plan, first) +
+         " and wait for it in " + b + "; or " + add_after + elsewhere;
 }
 
 }  // namespace memverify

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/advice.h"
 #include "plan/words.h"
 
 namespace memverify {
@@ -49,9 +50,26 @@ std::string Tell::short_op(std::size_t i) const {
   return op_name(plan, finding.ops[i], iteration(i));
 }
 
+std::string Tell::make_wait(std::size_t later, std::size_t earlier) const {
+  return memverify::make_wait(plan, finding.ops[later], finding.ops[earlier],
+                              iteration(later) - iteration(earlier));
+}
+
 std::string Tell::thing(std::size_t i) const {
   if (tensor(i) != kNone<TensorId>) {
     return brief ? quoted(plan.tensors[tensor(i)].name) : tensor_words(plan, tensor(i));
+  }
+  if (i < finding.ops.size()) {
+    for (const Access& access : plan.accesses_of(plan.ops[finding.ops[i]])) {
+      if (access.tensor != kNone<TensorId> || access.pool != finding.pool ||
+          access.part == Access::kWhole) {
+        continue;
+      }
+      const Part& part = plan.parts[access.part];
+      return (part.bytes ? "bytes " + address_range(plan, part.offset, *part.bytes)
+                         : "the bytes from " + plan.formulas.to_string(part.offset)) +
+             " of pool " + quoted(plan.pools[access.pool].name);
+    }
   }
   return finding.pool == kNone<PoolId> ? "its bytes"
                                        : "pool " + quoted(plan.pools[finding.pool].name);

@@ -32,6 +32,8 @@ struct Tell {
 
   std::string op(std::size_t i) const;        ///< Of `finding.ops`, with operator and queue.
   std::string short_op(std::size_t i) const;  ///< Its name, with the iteration where needed.
+  /// "make `b` wait for `a`: add "after": ["a"] to `b`", by their places in `finding.ops`.
+  std::string make_wait(std::size_t later, std::size_t earlier) const;
   /// The tensor with its alias chain; the pool for a clobber that names no tensor.
   std::string thing(std::size_t i) const;
   std::string short_thing(std::size_t i) const;

@@ -21,6 +21,34 @@ OpId last_firing(const Plan& plan, EventId event, std::uint32_t begin, std::uint
   return kNone<OpId>;
 }
 
+/// " (signalled by `a`, `b`: either suffices)", " (nothing signals it)"; `needed` is what a wait
+/// needs.
+std::string signallers(const Plan& plan, SemaphoreId semaphore, const std::string& needed) {
+  std::vector<std::string> names;
+  bool each = !repeats(plan) && plan.formulas.to_string(plan.semaphores[semaphore].initial) == "0";
+  for (const Op& op : plan.ops) {
+    for (const Signal& signal : plan.signals_of(op)) {
+      if (signal.semaphore != semaphore) continue;
+      const std::string value = plan.formulas.to_string(signal.value);
+      each = each && value == needed;
+      const bool timeline = plan.semaphores[semaphore].timeline;
+      const std::string by = timeline       ? " (to " + value + ")"
+                             : value == "1" ? ""
+                                            : " (by " + value + ")";
+      if (names.size() < 4)
+        names.push_back(quoted(op.name) + by);
+      else if (names.size() == 4)
+        names.emplace_back("others");
+    }
+  }
+  if (names.empty()) return " (nothing signals it)";
+  return " (signalled by " + listed(names) +
+         (names.size() > 1 && each
+              ? (names.size() == 2 ? ": either suffices" : ": any of them suffices")
+              : "") +
+         ")";
+}
+
 }  // namespace
 
 std::string printable(std::string_view name) {
@@ -153,12 +181,16 @@ std::string wait_words(const Plan& plan, OpId op, const Wait& wait) {
              (always_runs(plan.ops[record]) ? "" : " (where it runs)");
     }
     case WaitKind::kSemaphore:
-      return "semaphore " + quoted(plan.semaphores[wait.semaphore].name) + " to reach " + value();
+      return (wait.consume ? value() + " to take from semaphore " : "semaphore ") +
+             quoted(plan.semaphores[wait.semaphore].name) +
+             (wait.consume ? "" : " to reach " + value()) +
+             signallers(plan, wait.semaphore, value());
     case WaitKind::kPending:
       if (value() == "0") return "every op of " + queue();
       return "all ops of " + queue() + " but the last" + (value() == "1" ? "" : " " + value());
     case WaitKind::kOutstanding:
-      return "at most " + value() + " incomplete ops on " + queue();
+      if (value() == "0") return "all ops submitted to " + queue();
+      return "all but " + value() + " of the ops of " + queue();
     case WaitKind::kQueue:
       return "every earlier command of " + queue();
     case WaitKind::kAll:

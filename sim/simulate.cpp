@@ -75,12 +75,16 @@ class Simulation {
                  "give bounds, or values for symbols and conditions");
     }
     if (!stats_.stopped.empty()) {
-      not_proven(limit_words(stats_.stopped, stats_), "raise the limit, or take a reduction");
+      not_proven(
+          limit_words(stats_.stopped, stats_),
+          "raise the limit (--budget-states N, --budget-seconds S), or take --reduction classes");
     }
     if (options_.random_runs > 0) {
-      not_proven("Random runs prove nothing: " + std::to_string(stats_.failing_runs) + " of " +
+      not_proven((stats_.failing_runs == 0 ? "Random runs prove nothing: 0 of "
+                                           : "Random runs show only some faults: " +
+                                                 std::to_string(stats_.failing_runs) + " of ") +
                      std::to_string(stats_.runs) + " failed.",
-                 "search without random runs, or with a reduction");
+                 "leave out --random, or take --reduction classes");
     }
     stats_.complete = complete_ && stats_.stopped.empty() && cases_.left_out().empty();
     if (!counted_all_ || !stats_.stopped.empty()) stats_.interleavings = stats_.failing = "";

@@ -109,6 +109,10 @@ ExitCode dispatch(const Arguments& arguments) {
     return ExitCode::kBadInput;
   }
   const std::string& first = arguments.front();
+  if (first == "help" && arguments.size() > 1) {
+    const auto about = std::ranges::find(commands(), arguments[1], &Command::name);
+    if (about != commands().end()) return about->run({"--help"});
+  }
   if (first == "--help" || first == "-h" || first == "help") return print(usage());
   if (first == "--version") return print_version(arguments);
   if (first == kOptionTable) return print(command_table());

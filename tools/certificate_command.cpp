@@ -30,6 +30,14 @@ LoadedCertificate load_certificate(const std::string& path) {
   if (!file.ok()) return {.errors = with_excerpts(file.errors(), "", path)};
   const std::string_view text = file.value().text();
   Result<cert::Certificate> certificate = cert::read_certificate(text, path);
+  if (!certificate.ok() && text.find("\"memverify_certificate\"") == std::string_view::npos) {
+    return {.errors = with_excerpts(
+                std::vector{Diagnostic{
+                    .id = "certificate.none",
+                    .message = "this is not a certificate; the order is PLAN CERTIFICATE",
+                    .file = path}},
+                "", path)};
+  }
   if (!certificate.ok()) return {.errors = with_excerpts(certificate.errors(), text, path)};
   return {.certificate = std::move(certificate).value()};
 }
@@ -42,9 +50,8 @@ ExitCode check_certificate_command(const Arguments& arguments) {
   CLI::App app("Checks the proof of a verdict, by code that shares nothing with who made it.",
                "memverify check-certificate");
   app.add_option("PLAN CERTIFICATE", files, "The plan and its certificate; - is standard input")
-      ->required()
       ->type_name("")
-      ->expected(2);
+      ->expected(0, 2);
   add_color_option(app, color);
   app.footer(
       "Exit code: 0 the certificate proves the verdict it names, 1 it does not, 2 bad input, also\n"
@@ -54,6 +61,10 @@ ExitCode check_certificate_command(const Arguments& arguments) {
       "  memverify verify plan.json --certificate proof.json\n"
       "  memverify check-certificate plan.json proof.json");
   if (const auto code = parse(app, arguments)) return *code;
+  if (files.size() < 2) {
+    return usage_error("check-certificate", files.empty() ? "PLAN and CERTIFICATE are required"
+                                                          : "CERTIFICATE is required");
+  }
   const Style error_style = Style::of(color, stderr);
   if (files[0] == "-" && files[1] == "-") {
     return usage_error("check-certificate", "standard input is either the plan or the certificate");

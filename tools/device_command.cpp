@@ -56,7 +56,12 @@ std::string does_not_fit(const Plan& plan, const DeviceArguments& arguments) {
 Result<device::CheckResult> run_as_asked(const Plan& plan, const DeviceArguments& arguments) {
   if (arguments.witness.empty()) return device::check(plan, arguments.options);
   const auto file = InputFile::open(arguments.witness);
-  if (!file.ok()) return file.errors();
+  if (!file.ok()) {
+    std::vector<Diagnostic> errors = file.errors();
+    for (Diagnostic& error : errors)
+      error.message = "the witness " + memverify::quoted(arguments.witness) + ": " + error.message;
+    return errors;
+  }
   const Result<Finding> witness = read_witness(plan, file.value().text());
   if (!witness.ok()) return witness.errors();
   return device::check_witness(plan, witness.value(), arguments.options);

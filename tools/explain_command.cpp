@@ -69,7 +69,10 @@ ExitCode unknown_rule(const std::string& id) {
   for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   Suggester suggester(upper);
   for (const Rule rule : all_rules()) suggester.consider(info(rule).id);
-  return usage_error("explain", "there is no rule " + memverify::quoted(id) + suggester.hint());
+  return usage_error(
+      "explain",
+      "there is no rule " + memverify::quoted(id) +
+          (suggester.hint().empty() ? "; `memverify explain` lists the rules" : suggester.hint()));
 }
 
 /// What is wrong with the options that ask about a plan; "" if nothing is.

@@ -173,7 +173,7 @@ std::span<const ExplainText> explain_texts_of_runs() {
 )json",
        R"json("value": 2)json", R"json("value": 1)json"},
       {Rule::kLifetime,
-       "A storage that the plan allocs and frees is accessed while it may not be allocated, "
+       "A storage that the plan allocates and frees is accessed while it may not be allocated, "
        "or is allocated or freed twice. An access must come after its alloc completes, and "
        "complete before the next free starts; outputs, and inputs and constants that are "
        "kept, are accessed at the very end.",

@@ -65,7 +65,8 @@ std::span<const ExplainText> explain_texts_of_plans() {
        R"json("writes": ["y"]})json", R"json("writes": ["y"], "in_place": [["x", "y"]]})json"},
       {Rule::kOutOfBounds,
        "Something reaches outside of what holds it: a part outside its tensor, a view "
-       "outside its base, a tensor outside its storage, or a negative address.",
+       "outside its base, an access through a tensor that leaves its storage, or a negative "
+       "address.",
        "The access touches its neighbour's bytes. Typical causes: an offset in elements "
        "where bytes are meant, a size computed for another type, a bound taken for the size.",
        "Correct the offset, the shape or the strides; or make the holder larger.",
@@ -154,8 +155,9 @@ std::span<const ExplainText> explain_texts_of_plans() {
 )json",
        R"json("id": "y", "storage": "s")json", R"json("id": "y", "view_of": "x")json"},
       {Rule::kWarning,
-       "Nothing is wrong, but something is probably not meant: a wait that orders nothing, a "
-       "sync that nobody uses, inputs that share bytes, a claimed peak above the real one.",
+       "Nothing is wrong, but something is probably not meant: a wait for an event that nothing "
+       "records before it, a recorded event that nothing waits for, inputs that share bytes, a "
+       "claimed peak above the real one. memverify audit finds the other syncs that do nothing.",
        "A wait without effect often means that the event has another name where it is "
        "recorded, or that it is recorded later in program order.",
        "Remove what has no effect, or connect it to what it was meant for. Warnings leave "

@@ -115,10 +115,12 @@ void add_campaign_options(CLI::App& app, FuzzOptions& options, std::string& shar
                         ->type_name("FILE");
   app.add_option("--shard", shard, "Run only every N-th block, from the K-th on")->type_name("K/N");
   app.add_option("--max-findings", options.max_findings, "End with the case that reaches this")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_from(1, 1'000'000'000))
       ->type_name("N")
       ->excludes(db);
-  app.add_flag("!--no-shrink", options.shrinks, "Leave cases as large as they are");
+  app.add_flag_function(
+      "--no-shrink", [&options](std::int64_t) { options.shrinks = false; },
+      "Leave cases as large as they are");
   app.add_option("--save", options.save, "Write the minimal cases into this folder")
       ->type_name("DIR");
   app.add_flag("--coverage", options.coverage, "Print the table of combinations");

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "plan/version.h"
 #include "plan/words.h"
 #include "tools/campaign_db.h"
+#include "tools/child_process.h"
 #include "tools/console.h"
 #include "tools/fuzz_sources.h"
 #include "tools/parse.h"
@@ -118,9 +121,30 @@ ExitCode run_campaign(const FuzzOptions& options, const FuzzSources& sources) {
   return print_campaign(info, totals, options.save, options.json, options.coverage);
 }
 
+/// The first word of a shell command where that is a plain word that the shell cannot find; "".
+std::string missing_program(const std::string& command) {
+  const std::size_t begin = command.find_first_not_of(' ');
+  if (begin == std::string::npos) return "";
+  const std::string word = command.substr(begin, command.find(' ', begin) - begin);
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_' ||
+           c == '-' || c == '+';
+  };
+  if (!std::ranges::all_of(word, is_plain)) return "";
+  ChildProcess shell("command -v -- " + word + " > /dev/null 2>&1");
+  shell.close_input();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  std::string how;
+  return shell.wait(how, deadline) == ChildProcess::State::kDone && !how.empty() ? word : "";
+}
+
 }  // namespace
 
 ExitCode run_fuzz(const FuzzOptions& options) {
+  if (const std::string program = missing_program(options.process.command); !program.empty()) {
+    return usage_error(
+        "fuzz", "the planner cannot be started: there is no program " + memverify::quoted(program));
+  }
   FuzzSources sources;
   if (!options.corpus.empty()) {
     if (const std::string problem = load_sources(options.corpus, sources); !problem.empty()) {

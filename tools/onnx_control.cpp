@@ -152,9 +152,9 @@ void OnnxUnfolding::unfold_loop(const OnnxScope& scope, const OnnxNode& node, co
     return fail(
         "import.unsupported",
         memverify::quoted(id) +
-            " is a Loop that runs as often as is decided at run time; say how often with --dim " +
+            " is a Loop that runs as often as is decided at run time; say how often with " +
             memverify::quoted(
-                (node.name.empty() ? "Loop_" + std::to_string(node.index) : node.name) +
+                "--dim " + (node.name.empty() ? "Loop_" + std::to_string(node.index) : node.name) +
                 ".trips=N"),
         path);
   }

@@ -148,8 +148,8 @@ std::string OnnxUnfolding::unknown_size(const OnnxValue& value) const {
   if (!value.type.shape) return "the rank of " + name + " is not known" + objection_;
   const auto open = std::ranges::find(*value.type.shape, false, &OnnxExtent::is_known);
   const std::string axis = std::to_string(open - value.type.shape->begin());
-  return "extent " + axis + " of " + name + " is not known" + objection_ + "; say it with --dim " +
-         quoted(value.name + "." + axis + "=N");
+  return "extent " + axis + " of " + name + " is not known" + objection_ + "; say it with " +
+         quoted("--dim " + value.name + "." + axis + "=N");
 }
 
 std::size_t OnnxUnfolding::add_tensor(const std::string& wanted, const OnnxType& type) {

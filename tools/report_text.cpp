@@ -170,12 +170,24 @@ std::string when_words(const Plan& plan, const Finding& finding) {
   return listed(parts);
 }
 
+/// True iff the step is of an op that the run passes without its accesses.
+bool is_skipped(const Plan& plan, const Finding& finding, const Step& step) {
+  return std::ranges::any_of(plan.when_of(plan.ops[step.op]), [&](const WhenTerm& term) {
+    return std::ranges::any_of(finding.when, [&](const ConditionValue& value) {
+      return value.condition == term.condition && value.value != term.value &&
+             (value.iteration < 0 || value.iteration == step.iteration);
+    });
+  });
+}
+
 /// The run in as few words as possible: a bare name starts and completes.
-std::string run_words(const Plan& plan, const std::vector<Step>& run) {
+std::string run_words(const Plan& plan, const Finding& finding) {
+  const std::vector<Step>& run = finding.witness;
   std::vector<std::string> words;
   const auto instance = [&](const Step& step) {
     std::string text = printable(plan.ops[step.op].name);
-    return repeats(plan) ? text + "@" + std::to_string(step.iteration) : text;
+    if (repeats(plan)) text += "@" + std::to_string(step.iteration);
+    return is_skipped(plan, finding, step) ? text + " (skipped)" : text;
   };
   for (std::size_t i = 0; i < run.size(); ++i) {
     const bool both = !run[i].complete && i + 1 < run.size() && run[i + 1].complete &&
@@ -218,12 +230,22 @@ std::string symbol_words(const Plan& plan, const Finding& finding) {
   return words;
 }
 
-/// For races: what the second op waits for, and the completion it does not wait for.
+/// True iff the finding is about two ops that are not ordered.
+bool is_unordered_pair(const Plan& plan, const Finding& finding) {
+  if (finding.ops.size() != 2) return false;
+  if (is_race(finding.rule)) return true;
+  const auto kind = [&](std::size_t i) { return plan.ops[finding.ops[i]].kind; };
+  return finding.rule == Rule::kLifetime && kind(0) != kind(1) &&
+         (kind(0) != OpKind::kFree || kind(1) == OpKind::kAlloc);
+}
+
+/// For those: what the second op waits for, and the completion it does not wait for.
 std::string order_notes(const Plan& plan, const Finding& finding, const Style& style) {
   const auto instance = [&](std::size_t i) {
     return op_name(plan, finding.ops[i], iteration_of(finding, i));
   };
-  const std::string now = what_holds_back(plan, finding.ops[1], iteration_of(finding, 1));
+  const std::string now =
+      what_holds_back(plan, finding.ops[1], iteration_of(finding, 1), finding.ops[0]);
   return note("now",
               quoted(plan.ops[finding.ops[1]].name) + " waits for " +
                   (now.empty() ? "nothing" : now),
@@ -243,13 +265,13 @@ std::string notes_of(const Plan& plan, const Finding& finding, const std::string
                     counted(finding.bytes.end - finding.bytes.begin, "byte"),
                 style);
   }
-  if (is_race(finding.rule) && finding.ops.size() == 2) {
+  if (is_unordered_pair(plan, finding)) {
     out += order_notes(plan, finding, style);
   }
   if (!finding.also.empty()) out += note("also", also_words(finding), style);
   if (!finding.when.empty()) out += note("when", when_words(plan, finding), style);
   if (!finding.symbols.empty()) out += note("symbols", symbol_words(plan, finding), style);
-  if (!finding.witness.empty()) out += note("run", run_words(plan, finding.witness), style);
+  if (!finding.witness.empty()) out += note("run", run_words(plan, finding), style);
   if (!finding.help.empty()) out += note("help", finding.help, style);
   return out;
 }

@@ -8,8 +8,6 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMostErrors = 100;
-
 bool is_zero(const Expr& expr) { return expr.is_constant() && expr.constant == 0; }
 
 /// False only when the tensor certainly has no byte.
@@ -39,17 +37,21 @@ bool needs_a_place(const Plan& plan, TensorId id) {
 
 std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
   std::vector<Diagnostic> errors;
+  std::vector<TensorId> unplaced;
   for (const TensorId id : ids<TensorId>(plan.tensors)) {
-    if (plan.tensors[id].root != id || !needs_a_place(plan, id)) continue;
-    errors.push_back(
-        {.id = "tensor.unplaced",
-         .message = "tensor " + quoted(plan.tensors[id].name) +
-                    " has no storage: a plan must be placed by a planner before it can "
-                    "be verified",
-         .pointer = "/tensors/" + std::to_string(index(id))});
-    if (errors.size() == kMostErrors) return errors;
+    if (plan.tensors[id].root == id && needs_a_place(plan, id)) unplaced.push_back(id);
   }
-  if (!errors.empty()) return errors;
+  if (!unplaced.empty()) {
+    const auto count = static_cast<std::int64_t>(unplaced.size());
+    errors.push_back({.id = "tensor.unplaced",
+                      .message = "this is a graph: " +
+                                 (count == 1 ? "tensor " + quoted(plan.tensors[unplaced[0]].name)
+                                             : counted(count, "tensor")) +
+                                 (count == 1 ? " has" : " have") +
+                                 " no storage; place it with `memverify plan FILE -o plan.json`",
+                      .pointer = "/tensors/" + std::to_string(index(unplaced[0]))});
+    return errors;
+  }
   // Sizes must make sense for the least values, whatever they are for others.
   Valuation least;
   for (const Symbol& symbol : plan.symbols) least.symbols.push_back(least_value(symbol));

@@ -183,8 +183,8 @@ std::vector<ReportOutput> make_outputs(const VerifyArguments& given) {
     if (equals == std::string::npos || equals + 1 == output.size() || format == nullptr) {
       Suggester suggester(name);
       for (const NamedFormat& known : report_formats()) suggester.consider(known.name);
-      usage_error("verify", "--output takes FORMAT=FILE, not " + memverify::quoted(output) +
-                                suggester.hint());
+      const std::string hint = format == nullptr ? suggester.hint() : "";
+      usage_error("verify", "--output takes FORMAT=FILE, not " + memverify::quoted(output) + hint);
       return {};
     }
     outputs.push_back({.path = output.substr(equals + 1), .format = format->make(settings)});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/describe.h"
+#include "plan/words.h"
 
 namespace memverify {
 namespace {
@@ -374,6 +375,20 @@ void Findings::add_warning(OpId op, std::string message, std::string help) {
   finding->ops = {op};
   finding->message = std::move(message);
   finding->help = std::move(help);
+}
+
+std::string Findings::where_to_wait_for(OpId record) const {
+  const QueueId queue = plan_.ops[record].queue;
+  for (const auto& [key, kept] : kept_) {
+    const std::vector<OpId>& ops = kept.finding.ops;
+    if (!is_race(kept.finding.rule) || ops.size() < 2) continue;
+    const bool records_it = ops[0] < record && record < ops[1] &&
+                            plan_.ops[ops[0]].queue == queue && plan_.ops[ops[1]].queue != queue;
+    if (!records_it) continue;
+    return "see " + std::string(info(kept.finding.rule).id) + " of " +
+           quoted(plan_.ops[ops[1]].name) + ": wait for the event there";
+  }
+  return "";
 }
 
 bool Findings::covers(const Findings& other) const {

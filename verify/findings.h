@@ -45,6 +45,9 @@ class Findings {
   void add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns);
   /// MV201 for a feature or limit; `message` says which and what would lift it.
   void add_not_proven(std::string message, std::string help);
+  /// Help for a record that nothing waits for: the race that a wait for it would settle; "" if
+  /// none.
+  std::string where_to_wait_for(OpId record) const;
   /// MV301 for a sync; `op` waits in vain or signals for nobody.
   void add_warning(OpId op, std::string message, std::string help);
 

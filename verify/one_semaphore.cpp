@@ -40,7 +40,7 @@ bool OneSemaphore::has_shape() {
     return false;
   };
   if (program_.contended.size() > 1) {
-    return refuse("so do they from " + quoted(plan.semaphores[program_.contended[1]].name));
+    return refuse("the same holds for " + quoted(plan.semaphores[program_.contended[1]].name));
   }
   for (QueueId q : ids(plan.queues)) {
     if (completes_in_order(plan.queues[q].order) || program_.queue_commands[index(q)].empty())

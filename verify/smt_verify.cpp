@@ -185,7 +185,12 @@ class SmtVerifier {
   EngineResult run() {
     unrolled_ = unroll(plan_, options_);
     if (!unrolled_.problem.empty()) {
-      findings_.add_not_proven(unrolled_.problem, "give \"iterations\" a smaller number");
+      findings_.add_not_proven(
+          unrolled_.problem,
+          plan_.iterations
+              ? "give \"iterations\" a smaller number, or ask --engine hb, which looks at loops as "
+                "a whole"
+              : "give \"iterations\" a number, or ask --engine hb, which decides unbounded loops");
     }
     bound_.assign(plan_.ops.size(), 0);
     for (const Valuation& valuation : choose_symbols()) {

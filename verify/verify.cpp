@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,6 +50,7 @@ class Verifier {
       }
       decide_layout(valuation);
     }
+    for (const auto& [pointer, none] : no_layout_) add_no_layout(pointer, none);
     add_sync_warnings(plan_, bound_, findings_);
     EngineResult result = findings_.take();
     result.stats = stats_;
@@ -56,6 +58,37 @@ class Verifier {
   }
 
  private:
+  /// Symbol values under which one size, offset or count makes no sense.
+  struct NoLayout {
+    std::string message;  ///< For the first of them.
+    std::vector<SymbolValue> first;
+    std::vector<SymbolValue> last;
+    std::uint64_t count = 0;
+  };
+
+  void add_no_layout(const std::string& pointer, const NoLayout& none) {
+    std::string where;
+    for (const SymbolValue& v : none.first) {
+      where += (where.empty() ? " for " : ", ") + quoted(plan_.symbols[v.symbol].name) + " = " +
+               std::to_string(v.value);
+    }
+    std::string help = "bound the symbols so that every size makes sense";
+    if (none.count > 1) {
+      where += none.first.size() == 1 ? " to " + std::to_string(none.last[0].value) : " and others";
+      where += " (" + std::to_string(none.count) + " values)";
+    }
+    if (none.first.size() == 1) {
+      const Symbol& symbol = plan_.symbols[none.first[0].symbol];
+      const std::int64_t most = none.first[0].value - symbol.multiple_of;
+      const bool to_the_end = symbol.max && none.last[0].value + symbol.multiple_of > *symbol.max;
+      if (to_the_end && most >= least_value(symbol)) {
+        help = "give " + quoted(symbol.name) + " a \"max\" of " + std::to_string(most);
+      }
+    }
+    findings_.add_not_proven(
+        "The plan has no layout" + where + ": " + none.message + " (at " + pointer + ").", help);
+  }
+
   /// With conditions that may change from one iteration to the next, iterations are never alike.
   void choose_iterations() {
     if (plan_.iterations == 1) return;
@@ -121,15 +154,11 @@ class Verifier {
   void decide_layout(const Valuation& valuation) {
     const Result<Layout> layout = Layout::make(plan_, valuation);
     if (!layout.ok()) {
-      std::string where;
-      for (const SymbolValue& v : symbols_.values(valuation)) {
-        where += (where.empty() ? " for " : ", ") + std::string(plan_.symbols[v.symbol].name) +
-                 " = " + std::to_string(v.value);
-      }
       const Diagnostic& error = layout.errors().front();
-      findings_.add_not_proven(
-          "The plan has no layout" + where + ": " + error.message + " (at " + error.pointer + ").",
-          "bound the symbols so that every size makes sense");
+      NoLayout& none = no_layout_[error.pointer];
+      if (none.count++ == 0) none.message = error.message;
+      if (none.count == 1) none.first = symbols_.values(valuation);
+      none.last = symbols_.values(valuation);
       return;
     }
     const std::vector<SymbolValue> values = symbols_.values(valuation);
@@ -334,6 +363,7 @@ class Verifier {
   LoopRuns fixed_runs_;           ///< Else these are of all.
   std::uint32_t iterations_ = 1;  ///< That a value of a condition may differ in.
   std::future<std::vector<Finding>>* in_every_run_ = nullptr;  ///< Of the layout, to be added.
+  std::map<std::string, NoLayout> no_layout_;                  ///< By the place of the value.
   std::set<std::string> said_;                                 ///< Why not all is proven.
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.

@@ -1,6 +1,9 @@
 #include "verify/warnings.h"
 
 #include <string>
+#include <utility>
+
+#include "plan/describe.h"
 
 namespace memverify {
 namespace {
@@ -21,20 +24,21 @@ void add_sync_warnings(const Plan& plan, const std::vector<std::uint8_t>& bound,
   std::size_t warnings = 0;
   for (OpId id : ids(plan.ops)) {
     const Op& op = plan.ops[id];
-    bool waits = op.kind == OpKind::kWait;
-    for (const Wait& wait : plan.waits_of(op)) waits = waits || wait.kind == WaitKind::kEvent;
+    EventId waited_for = op.kind == OpKind::kWait ? op.event : kNone<EventId>;
+    for (const Wait& wait : plan.waits_of(op)) {
+      if (wait.kind == WaitKind::kEvent && waited_for == kNone<EventId>) waited_for = wait.event;
+    }
+    const bool waits = waited_for != kNone<EventId>;
     if (waits && !bound.empty() && !bound[index(id)] && ++warnings <= kMaxWarnings) {
-      findings.add_warning(id,
-                           "`" + std::string(op.name) +
-                               "` waits for an event that nothing records or signals before it: "
-                               "the wait orders nothing.",
-                           "record the event before the wait, or remove the wait");
+      auto [message, help] = unbound_wait(plan, id, waited_for);
+      findings.add_warning(id, std::move(message), std::move(help));
     }
     if (op.kind == OpKind::kRecord && !waited[index(op.event)] && ++warnings <= kMaxWarnings) {
+      const std::string told = findings.where_to_wait_for(id);
       findings.add_warning(id,
                            "`" + std::string(op.name) + "` records event `" +
                                std::string(plan.events[op.event]) + "`, which nothing waits for.",
-                           "remove the record, or wait for the event");
+                           told.empty() ? "remove the record, or wait for the event" : told);
     }
   }
 }

@@ -56,7 +56,7 @@ TEST(CliImport, PlansAModel) {
   const Sandbox box;
   const Outcome graph = box.run({kModel});
   EXPECT_EQ(graph.exit_code, 2);
-  EXPECT_TRUE(contains(graph.err, "must be placed by a planner")) << graph.err;
+  EXPECT_TRUE(contains(graph.err, "place it with `memverify plan")) << graph.err;
   const Outcome made = box.run({"plan", kModel, "-o", "plan.json", "--assumptions"});
   EXPECT_EQ(made.exit_code, 0) << made.err;
   EXPECT_TRUE(contains(made.err, "variables keep their bytes")) << made.err;

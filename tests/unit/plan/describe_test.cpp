@@ -52,7 +52,7 @@ TEST(Describe, RaceNamesOpsQueuesAliasChainStoragesBytesAndTheMissingOrder) {
             "`C` (a view: `C` -> `B` -> `A`): bytes [0, 32) of pool `hbm` (storages `s` and `t`). "
             "Nothing makes `store` wait for `use` to complete.");
   EXPECT_EQ(finding.help,
-            "record an event after `use` on queue `compute` and wait for it in `store`; or add "
+            "record a new event after `use` on queue `compute` and wait for it in `store`; or add "
             "\"after\": [\"use\"] to `store`; or give `E` bytes that `C` does not use");
 }
 
@@ -107,7 +107,7 @@ TEST(Describe, WrongVersionTellsOverwrittenFromStale) {
   finding.expected = kLate;
   describe(sample(), finding);
   EXPECT_NE(finding.message.find("`late` has not run by then"), std::string::npos);
-  EXPECT_EQ(finding.help, "make `use` wait for `late` to complete");
+  EXPECT_EQ(finding.help, "make `use` wait for `late`: add \"after\": [\"late\"] to `use`");
 }
 
 TEST(Describe, KeepsWhatAnEngineSaidItself) {
