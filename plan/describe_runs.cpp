@@ -49,9 +49,13 @@ Words describe_lifetime_pair(const Tell& tell) {
             tell.make_wait(life, access)};
   }
   const std::string freer = quoted(tell.plan.ops[tell.finding.ops[life]].name);
+  const std::string reader = quoted(tell.plan.ops[tell.finding.ops[access]].name);
+  const bool next_iteration = tell.iteration(access) > tell.iteration(life);
   return {user + " accesses " + thing + " after " + tell.op(life) + " has freed " + of + end,
-          "list " + freer + " after " + quoted(tell.plan.ops[tell.finding.ops[access]].name) +
-              " in \"ops\", and " + tell.make_wait(life, access)};
+          next_iteration ? "allocate the storage again before " + reader +
+                               ", or free it in the last iteration alone"
+                         : "list " + freer + " after " + reader + " in \"ops\", and " +
+                               tell.make_wait(life, access)};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace memverify {
 namespace {
 
 constexpr std::int64_t kMostInstances = 50'000;
+constexpr std::int64_t kMostSteps = 2'000'000;  ///< Instances looked at for one chain.
 
 /// What holds one command back: in words, and a command that would have to go on first.
 struct Held {
@@ -33,6 +34,8 @@ class StuckState {
   bool is_small() const {
     return iterations_ <= kMostInstances / std::max<std::int64_t>(std::ssize(plan_.ops), 1);
   }
+  /// Command instances; at most kMostInstances where `is_small()`.
+  std::int64_t size() const { return iterations_ * std::ssize(plan_.ops); }
 
   std::optional<Held> held(StuckAt at) const {
     const Op& op = plan_.ops[at.op];
@@ -304,7 +307,7 @@ StuckChain stuck_chain(const Plan& plan, const Finding& finding) {
       return chain;
     }
     const std::optional<Held> held = state.held(at);
-    if (!held) return {};
+    if (!held || std::ssize(chain.links) * state.size() > kMostSteps) return {};
     chain.links.push_back({at, held->why, held->semaphore});
     if (!held->by) {
       chain.cycle = chain.links.size();

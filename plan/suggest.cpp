@@ -40,9 +40,11 @@ Suggester::Suggester(std::string_view word)
 void Suggester::consider(std::string_view candidate) {
   if (wanted_ == 0) return;
   const std::size_t distance = edit_distance(word_, candidate, wanted_ - 1);
-  // More than half of the shorter word wrong is no typing error, but for one slip.
+  // More than half of the shorter word wrong is no typing error, but for one slip or letters that
+  // changed places.
   const std::size_t shorter = std::min(word_.size(), candidate.size());
-  if (2 * distance > std::max<std::size_t>(2, shorter)) return;
+  const bool is_close = 2 * distance <= std::max<std::size_t>(2, shorter);
+  if (!is_close && !std::ranges::is_permutation(word_, candidate)) return;
   if (distance >= wanted_ || distance >= std::max(word_.size(), candidate.size())) return;
   best_ = candidate;
   wanted_ = distance;

@@ -21,6 +21,13 @@ OpId last_firing(const Plan& plan, EventId event, std::uint32_t begin, std::uint
   return kNone<OpId>;
 }
 
+/// True iff the semaphore starts at or above what the wait needs.
+bool is_met_from_the_start(const Plan& plan, const Wait& wait) {
+  const Expr& initial = plan.semaphores[wait.semaphore].initial;
+  return !wait.consume && wait.value.is_constant() && initial.is_constant() &&
+         wait.value.constant <= initial.constant;
+}
+
 /// " (signalled by `a`, `b`: either suffices)", " (nothing signals it)"; `needed` is what a wait
 /// needs.
 std::string signallers(const Plan& plan, SemaphoreId semaphore, const std::string& needed) {
@@ -184,7 +191,8 @@ std::string wait_words(const Plan& plan, OpId op, const Wait& wait) {
       return (wait.consume ? value() + " to take from semaphore " : "semaphore ") +
              quoted(plan.semaphores[wait.semaphore].name) +
              (wait.consume ? "" : " to reach " + value()) +
-             signallers(plan, wait.semaphore, value());
+             (is_met_from_the_start(plan, wait) ? ", where it starts"
+                                                : signallers(plan, wait.semaphore, value()));
     case WaitKind::kPending:
       if (value() == "0") return "every op of " + queue();
       return "all ops of " + queue() + " but the last" + (value() == "1" ? "" : " " + value());

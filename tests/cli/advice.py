@@ -93,10 +93,9 @@ def reads_of(plan, finding, op):
 
 
 def output_of(plan, finding):
-    for k, output in enumerate(plan["outputs"]):
-        if output == finding["tensors"][0]:
-            plan["outputs"][k] = {"tensor": output}
-    return next(o for o in plan["outputs"] if o["tensor"] == finding["tensors"][0])
+    outputs = [o if isinstance(o, dict) else {"tensor": o} for o in plan["outputs"]]
+    plan["outputs"] = outputs
+    return next(o for o in outputs if o["tensor"] == finding["tensors"][0])
 
 
 def add_after(plan, finding, after, op):
@@ -167,7 +166,7 @@ ACTIONS = [
     (r"make storage " + NAME + r" at least (\d+) bytes? large", enlarge),
     (r"make the pool (\d+) bytes? larger", raise_pool),
     (r'lower the "max" of ' + NAME + r" to (\d+)",
-     lambda p, f, s, n: by_id(p, "symbols", s).update({"max": int(n)})),
+     lambda p, f, s, n: p["symbols"][s].update({"max": int(n)})),
 ]
 
 
