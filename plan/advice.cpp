@@ -72,6 +72,24 @@ std::string make_wait(const Plan& plan, OpId later, OpId earlier, std::int64_t d
          ": add " + after_json(plan, earlier, distance) + " to " + quoted(plan.ops[later].name);
 }
 
+std::string either(const std::vector<std::string>& advices, const std::string& otherwise) {
+  std::string out;
+  for (const std::string& advice : advices) out += (out.empty() ? "" : "; or ") + advice;
+  return out.empty() ? otherwise : out;
+}
+
+bool is_family(const Plan& plan, TensorId a, TensorId b) {
+  return a != kNone<TensorId> && b != kNone<TensorId> &&
+         plan.tensors[a].root == plan.tensors[b].root;
+}
+
+const Access* find_access(const Plan& plan, OpId op, TensorId tensor, AccessKind kind) {
+  for (const Access& access : plan.accesses_of(plan.ops[op])) {
+    if (access.kind == kind && access.tensor == tensor) return &access;
+  }
+  return nullptr;
+}
+
 bool may_run_after(const Plan& plan, OpId writer, OpId reader, TensorId victim) {
   const Op& mover = plan.ops[writer];
   if (writer >= reader || !is_movable(plan, mover)) return false;

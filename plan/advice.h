@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "plan/finding.h"
 #include "plan/layout.h"
@@ -16,6 +17,15 @@ namespace memverify {
 
 /// "make `b` wait for `a`: add "after": ["a"] to `b`"; `distance` >= 0 iterations lie between.
 std::string make_wait(const Plan& plan, OpId later, OpId earlier, std::int64_t distance);
+
+/// "a; or b", "a"; `otherwise` if there is none.
+std::string either(const std::vector<std::string>& advices, const std::string& otherwise);
+
+/// Both are tensors of one family.
+bool is_family(const Plan& plan, TensorId a, TensorId b);
+
+/// The access of `op` that does `kind` to the tensor; nullptr if there is none.
+const Access* find_access(const Plan& plan, OpId op, TensorId tensor, AccessKind kind);
 
 /// True only if `writer`, listed before `reader`, may as well run right after it: nothing from the
 /// one to the other needs its results, waits for it or changes what it reads, and after `reader`

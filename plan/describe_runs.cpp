@@ -48,8 +48,8 @@ Words describe_lifetime_pair(const Tell& tell) {
                 " has completed its access to " + thing + end,
             tell.make_wait(life, access)};
   }
-  const std::string freer = quoted(tell.plan.ops[tell.finding.ops[life]].name);
-  const std::string reader = quoted(tell.plan.ops[tell.finding.ops[access]].name);
+  const std::string freer = tell.name(life);
+  const std::string reader = tell.name(access);
   const bool next_iteration = tell.iteration(access) > tell.iteration(life);
   return {user + " accesses " + thing + " after " + tell.op(life) + " has freed " + of + end,
           next_iteration ? "allocate the storage again before " + reader +

@@ -1,4 +1,5 @@
-// Values in words: what a read or the end of the plan finds in place of what it should (MV104-106).
+// Values in words: what a read or the end of the plan finds in place of what it should (MV104,
+// MV106).
 #include <algorithm>
 #include <span>
 #include <string>
@@ -29,30 +30,6 @@ std::size_t reader_of(const Tell& tell) {
   return tell.finding.ops.size() - 1;
 }
 
-std::string bare(const Tell& tell, std::size_t i) {
-  return quoted(tell.plan.ops[tell.finding.ops[i]].name);
-}
-
-/// "a, or b", "a"; `otherwise` if there is none.
-std::string either(const std::vector<std::string>& advices, const std::string& otherwise) {
-  std::string out;
-  for (const std::string& advice : advices) out += (out.empty() ? "" : "; or ") + advice;
-  return out.empty() ? otherwise : out;
-}
-
-bool is_family(const Plan& plan, TensorId a, TensorId b) {
-  return a != kNone<TensorId> && b != kNone<TensorId> &&
-         plan.tensors[a].root == plan.tensors[b].root;
-}
-
-/// The access of `op` that does `kind` to the tensor; nullptr if there is none.
-const Access* find_access(const Plan& plan, OpId op, TensorId tensor, AccessKind kind) {
-  for (const Access& access : plan.accesses_of(plan.ops[op])) {
-    if (access.kind == kind && access.tensor == tensor) return &access;
-  }
-  return nullptr;
-}
-
 /// How the read may ask for the value that it finds; "" where it cannot.
 std::string ask_for_found(const Tell& tell, std::size_t reader, std::size_t writer) {
   const Plan& plan = tell.plan;
@@ -66,7 +43,7 @@ std::string ask_for_found(const Tell& tell, std::size_t reader, std::size_t writ
   if (read == nullptr || write == nullptr || write->part != Access::kWhole || !holds_all) return "";
   const std::int64_t distance = tell.iteration(reader) - tell.iteration(writer);
   const std::string from = "\"from\": \"" + printable(plan.ops[op].name) + "\"";
-  const std::string where = " in the read of " + bare(tell, reader);
+  const std::string where = " in the read of " + tell.name(reader);
   const bool names_one = read->from != kNone<OpId> || read->from_initial;
   if (distance == read->distance) {
     return names_one ? "change \"from\" to \"" + printable(plan.ops[op].name) + "\"" + where
@@ -79,7 +56,7 @@ std::string ask_for_found(const Tell& tell, std::size_t reader, std::size_t writ
 /// Another place for what `writer` overwrites `reader`'s bytes with.
 std::string other_place(const Tell& tell, std::size_t reader, std::size_t writer) {
   if (tell.tensor(writer) == kNone<TensorId>) {
-    return "let " + bare(tell, writer) + " clobber bytes that " + tell.short_thing(reader) +
+    return "let " + tell.name(writer) + " clobber bytes that " + tell.short_thing(reader) +
            " does not use";
   }
   return "give " + tell.short_thing(writer) + " bytes that " + tell.short_thing(reader) +
@@ -103,14 +80,14 @@ void add_later_writer(const Tell& tell, std::size_t reader, std::size_t writer,
     advices.push_back(other_place(tell, reader, writer));
   } else if (distance == 0 && tell.write_verb(writer) != "clobber" &&
              may_list_before(plan, write, read)) {
-    advices.push_back("list " + bare(tell, writer) + " before " + bare(tell, reader) +
+    advices.push_back("list " + tell.name(writer) + " before " + tell.name(reader) +
                       " in \"ops\" if that value is meant");
   }
   const auto after = plan.after_of(plan.ops[read]);
   const bool direct = std::ranges::any_of(
       after, [&](const After& one) { return one.op == write && one.distance == 0; });
   if (direct && distance == 0) {
-    advices.push_back("if not, drop " + after_json(plan, write, 0) + " from " + bare(tell, reader) +
+    advices.push_back("if not, drop " + after_json(plan, write, 0) + " from " + tell.name(reader) +
                       " and " + make_wait(plan, write, read, 0));
   }
 }
@@ -127,7 +104,7 @@ std::vector<std::string> version_advices(const Tell& tell, std::size_t reader, s
     const TensorId victim = tell.tensor(reader);
     if (victim != kNone<TensorId> && tell.iteration(reader) == tell.iteration(writer) &&
         may_run_after(tell.plan, write, read, victim)) {
-      advices.push_back("list " + bare(tell, writer) + " after " + bare(tell, reader) +
+      advices.push_back("list " + tell.name(writer) + " after " + tell.name(reader) +
                         " in \"ops\"" +
                         (is_same_serial_queue(tell.plan, read, write)
                              ? ""
@@ -140,8 +117,8 @@ std::vector<std::string> version_advices(const Tell& tell, std::size_t reader, s
     }
   }
   if (advices.empty()) {
-    advices.push_back("let " + bare(tell, writer) + " " + std::string(tell.write_verb(writer)) +
-                      " other bytes than " + bare(tell, reader) + " reads");
+    advices.push_back("let " + tell.name(writer) + " " + std::string(tell.write_verb(writer)) +
+                      " other bytes than " + tell.name(reader) + " reads");
   }
   return advices;
 }
@@ -157,7 +134,7 @@ Words too_early(const Tell& tell, std::size_t reader) {
   return {tell.op(reader) + " may read " + tell.thing(reader) + " before " + writer +
               (adds ? " has changed it" : " has written it") + tell.end(),
           distance >= 0 ? make_wait(tell.plan, tell.finding.ops[reader], wanted, distance)
-                        : "make " + bare(tell, reader) + " wait for " + writer + " to complete"};
+                        : "make " + tell.name(reader) + " wait for " + writer + " to complete"};
 }
 
 /// MV104: what is found is older in program order than what is expected.
@@ -174,11 +151,11 @@ Words stale_words(const Tell& tell, std::size_t reader, std::size_t writer) {
     const std::int64_t distance = tell.iteration(reader) - iteration;
     return {found + " " + expected + " has not run by then.",
             distance >= 0 ? make_wait(plan, tell.finding.ops[reader], wanted, distance)
-                          : "make " + bare(tell, reader) + " wait for " + expected};
+                          : "make " + tell.name(reader) + " wait for " + expected};
   }
   std::vector<std::string> advices;
   const OpId write = tell.finding.ops[writer];
-  const std::string name = bare(tell, writer);
+  const std::string name = tell.name(writer);
   if (iteration == tell.iteration(writer) && may_list_before(plan, wanted, write)) {
     advices.push_back("list " + quoted(plan.ops[wanted].name) + " before " + name + " in \"ops\"");
   }
@@ -189,143 +166,6 @@ Words stale_words(const Tell& tell, std::size_t reader, std::size_t writer) {
               " comes first in program order and runs last).",
           either(advices,
                  "let " + name + " run before " + expected + ": drop what makes it wait for it")};
-}
-
-/// Who wrote the bytes of an MV105 after all, and what to do.
-struct Unwritten {
-  std::string before;  ///< "nothing has written ", then the bytes,
-  std::string after;   ///< then this.
-  std::string help;
-};
-
-/// What the ops of a small plan do to the bytes that a read finds unwritten.
-struct Deeds {
-  std::vector<OpId> added;  ///< Through the reader's family, before it in program order.
-  std::vector<OpId> clobbered;
-  std::vector<OpId> written;
-  std::vector<OpId> later;  ///< Written at or after the reader.
-};
-
-Deeds deeds_before(const Tell& tell, const Layout& layout) {
-  Deeds deeds;
-  const Plan& plan = tell.plan;
-  const OpId reader = tell.finding.ops[0];
-  for (const OpId id : ids(plan.ops)) {
-    if (plan.ops[id].kind != OpKind::kOp) continue;
-    for (const Access& access : plan.accesses_of(plan.ops[id])) {
-      if (access.kind == AccessKind::kRead || !is_family(plan, access.tensor, tell.tensor(0))) {
-        continue;
-      }
-      if (!touches_bytes(plan, layout, access, tell.finding)) continue;
-      std::vector<OpId>& list = access.kind == AccessKind::kAccumulate ? deeds.added
-                                : access.kind == AccessKind::kClobber  ? deeds.clobbered
-                                : id < reader                          ? deeds.written
-                                                                       : deeds.later;
-      if (id <= reader || access.kind == AccessKind::kWrite) list.push_back(id);
-    }
-  }
-  return deeds;
-}
-
-/// How an input might give the bytes their first value; "" where it would not help.
-std::string as_input(const Tell& tell, const Layout& layout) {
-  const Plan& plan = tell.plan;
-  const TensorId root = plan.tensors[tell.tensor(0)].root;
-  const StorageId storage = plan.tensors[root].storage;
-  bool inside = false;
-  for (std::int64_t slot = 0; slot < std::int64_t{layout.storage(storage).slots.size()}; ++slot) {
-    const ByteRange hull = layout.tensor_region(plan, root, slot).hull();
-    inside =
-        inside || (hull.begin <= tell.finding.bytes.begin && tell.finding.bytes.end <= hull.end);
-  }
-  if (!inside || std::ranges::count(plan.inputs, root) > 0 ||
-      std::ranges::count(plan.constants, root) > 0) {
-    return "";
-  }
-  bool written = false;
-  for (const Op& op : plan.ops) {
-    if (op.storage == storage) return "";  // Allocated: no caller's value survives that.
-    for (const Access& access : plan.accesses_of(op)) {
-      const bool own = is_family(plan, access.tensor, root);
-      if (access.kind == AccessKind::kRead) continue;
-      if (!own &&
-          (access.tensor == kNone<TensorId> || plan.tensors[access.tensor].storage == storage)) {
-        return "";
-      }
-      written = written || own;
-    }
-  }
-  const std::string name = quoted(plan.tensors[root].name);
-  return "if the caller writes " + name + ", list it in \"inputs\"" +
-         (written ? " and in \"donated\"" : "");
-}
-
-std::string names_of(const Plan& plan, const std::vector<OpId>& ops) {
-  std::vector<std::string> names;
-  for (const OpId op : ops) {
-    if (names.size() == 4) {
-      names.emplace_back("others");
-      break;
-    }
-    if (std::string name = quoted(plan.ops[op].name); std::ranges::count(names, name) == 0) {
-      names.push_back(std::move(name));
-    }
-  }
-  return listed(names);
-}
-
-Unwritten why_unwritten(const Tell& tell) {
-  const Plan& plan = tell.plan;
-  const OpId reader = tell.finding.ops[0];
-  Unwritten out{"nothing has written ", "",
-                "write " + tell.short_thing(0) +
-                    " (through it, its base or another view of it) before " + tell.short_op(0)};
-  const TensorId tensor = tell.tensor(0);
-  if (tensor == kNone<TensorId> || tell.finding.bytes.empty()) return out;
-  const std::optional<Layout> layout = small_layout(plan, tell.finding);
-  if (!layout) return out;
-  const Deeds deeds = deeds_before(tell, *layout);
-  const Access* read = find_access(plan, reader, tensor, AccessKind::kRead);
-  std::vector<std::string> advices;
-  if (deeds.written.empty() && !deeds.later.empty() && read != nullptr && read->distance == 0) {
-    const OpId late = deeds.later.front();
-    out.before = "nothing earlier in program order has written ";
-    out.after =
-        "; " + quoted(plan.ops[late].name) + " writes them but is listed after " + bare(tell, 0);
-    if (may_list_before(plan, late, reader)) {
-      const bool waits = std::ranges::any_of(
-          plan.after_of(plan.ops[reader]),
-          [&](const After& one) { return one.op == late && one.distance == 0; });
-      advices.push_back("list " + quoted(plan.ops[late].name) + " before " + bare(tell, 0) +
-                        " in \"ops\"" +
-                        (waits || is_same_serial_queue(plan, late, reader)
-                             ? ""
-                             : " and " + make_wait(plan, reader, late, 0)));
-      if (waits && read->from == kNone<OpId>) {
-        advices.push_back("say \"from\": \"" + printable(plan.ops[late].name) +
-                          "\" in the read of " + bare(tell, 0));
-      }
-    }
-  } else if (deeds.written.empty() && !deeds.added.empty()) {
-    out.before = "nothing but accumulates (by " + names_of(plan, deeds.added) + ") has touched ";
-    out.after = ", with no value under them";
-    advices.push_back("write " + tell.short_thing(0) + " before " +
-                      quoted(plan.ops[deeds.added.front()].name) + " accumulates into it");
-  } else if (deeds.written.empty() && !deeds.clobbered.empty()) {
-    out.before = "nothing but clobbers (by " + names_of(plan, deeds.clobbered) + ") has touched ";
-    out.after = ", and a clobber leaves no value";
-  }
-  for (const OpId op : deeds.written) {
-    if (plan.ops[op].when.empty() || !advices.empty()) continue;
-    advices.push_back("write " + tell.short_thing(0) + " also where the \"when\" of " +
-                      quoted(plan.ops[op].name) + " does not hold");
-  }
-  if (advices.empty()) advices.push_back(out.help);
-  if (std::string input = as_input(tell, *layout); !input.empty()) {
-    advices.push_back(std::move(input));
-  }
-  out.help = either(advices, "");
-  return out;
 }
 
 bool writes_family(const Plan& plan, OpId op, TensorId tensor) {
@@ -347,7 +187,7 @@ std::string output_advice(const Tell& tell) {
   const std::string x = tell.short_thing(0);
   if (tell.finding.ops.empty()) return "give " + x + " bytes that nothing else writes";
   const OpId op = tell.finding.ops[0];
-  const std::string name = bare(tell, 0);
+  const std::string name = tell.name(0);
   const TensorId tensor = tell.tensor(0);
   if (!writes_family(plan, op, tensor))
     return "give " + x + " bytes that " + name + " does not write";
@@ -378,7 +218,7 @@ std::string input_advice(const Tell& tell, const std::string& role) {
   std::string first = "write somewhere else";
   if (!tell.finding.ops.empty()) {
     const bool own = writes_family(tell.plan, tell.finding.ops[0], tell.tensor(0));
-    first = "let " + bare(tell, 0) +
+    first = "let " + tell.name(0) +
             (own ? " write another tensor" : " write bytes that " + x + " does not use");
   }
   if (role != "input") return first;
@@ -414,26 +254,6 @@ Words describe_wrong_version(const Tell& tell) {
   }
   return {tell.op(reader) + " reads " + tell.thing(reader) + " but finds " + found + tell.end(),
           either(version_advices(tell, reader, writer), "")};
-}
-
-Words describe_unwritten(const Tell& tell) {
-  if (tell.finding.ops.empty()) {
-    return {"output " + tell.thing(0) + " has bytes that nothing has written" + tell.end(),
-            "write them before the end, or make the output smaller"};
-  }
-  const Unwritten unwritten = why_unwritten(tell);
-  const ByteRange bytes = tell.finding.bytes;
-  const std::string range =
-      bytes.empty()
-          ? "some of its bytes"
-          : "its bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) + ")" +
-                (tell.brief || tell.finding.pool == kNone<PoolId>
-                     ? ""
-                     : " of pool " + quoted(tell.plan.pools[tell.finding.pool].name));
-  const std::string in = tell.brief || tell.storages().empty() ? "" : " (" + tell.storages() + ")";
-  return {tell.op(0) + " reads " + tell.thing(0) + ", but " + unwritten.before + range + in +
-              unwritten.after + ".",
-          unwritten.help};
 }
 
 Words describe_boundary(const Tell& tell) {

@@ -46,7 +46,6 @@ void find_in_alignment(FaultSearch& search) {
     finding.bytes = bytes;
     return finding;
   };
-  std::vector<char> misaligned(plan.storages.size());  // Said of the storage, not of its tensors.
   for (const StorageId id : ids(plan.storages)) {
     const StorageLayout& storage = search.layout.storage(id);
     const std::int64_t alignment = plan.pools[storage.pool].alignment;
@@ -54,7 +53,6 @@ void find_in_alignment(FaultSearch& search) {
     for (const std::int64_t slot : slots_of(search.layout, id)) {
       if (slot % alignment == 0) continue;
       report({slot, end_of(slot, storage.bytes)}, alignment, storage.pool).storages = {id};
-      misaligned[index(id)] = 1;
       break;
     }
   }
@@ -66,10 +64,7 @@ void find_in_alignment(FaultSearch& search) {
                                    : is_root             ? plan.pools[pool].alignment
                                                          : 1;
     const TensorLayout& layout = search.layout.tensor(id);
-    const bool is_implied = misaligned[index(tensor.storage)] != 0 &&
-                            layout.offset % alignment == 0 &&
-                            plan.pools[pool].alignment % alignment == 0;
-    if (alignment == 1 || is_implied) continue;
+    if (alignment == 1) continue;
     for (const std::int64_t slot : slots_of(search.layout, tensor.storage)) {
       const std::int64_t address = slot + layout.offset;
       if (address % alignment == 0) continue;

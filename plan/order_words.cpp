@@ -244,7 +244,7 @@ std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration, O
       names.push_back("queue " + quoted(plan.queues[plan.ops[other].queue].name));
     }
     for (const OpId id : told_by(plan, other)) names.push_back(quoted(plan.ops[id].name));
-    std::ranges::stable_partition(gates, [&](const std::string& gate) {
+    std::stable_partition(gates.begin(), gates.end(), [&](const std::string& gate) {
       return std::ranges::any_of(
           names, [&](const std::string& name) { return gate.find(name) != std::string::npos; });
     });

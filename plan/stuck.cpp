@@ -213,7 +213,7 @@ class StuckState {
       why += ": it is at " + std::to_string(count);
       if (!takers.empty()) why += " after " + listed(takers) + " took from it";
       if (!signaller) {
-        why += some_signal ? ", and no signal is left that could come" : ", and nothing signals it";
+        why += some_signal ? ", and no signal is left that could come" : "";
       }
     }
     return Held{why, signaller, wait.semaphore};

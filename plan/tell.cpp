@@ -41,12 +41,14 @@ bool Tell::accesses(OpId op, TensorId tensor, AccessKind kind) const {
   });
 }
 
+std::string Tell::name(std::size_t i) const { return quoted(plan.ops[finding.ops[i]].name); }
+
 std::string Tell::op(std::size_t i) const {
   return brief ? short_op(i) : op_words(plan, finding.ops[i], iteration(i));
 }
 
 std::string Tell::short_op(std::size_t i) const {
-  if (brief && one_iteration()) return quoted(plan.ops[finding.ops[i]].name);
+  if (brief && one_iteration()) return name(i);
   return op_name(plan, finding.ops[i], iteration(i));
 }
 

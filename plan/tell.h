@@ -30,6 +30,7 @@ struct Tell {
   bool is_lifetime_op(std::size_t i) const;
   bool accesses(OpId op, TensorId tensor, AccessKind kind) const;
 
+  std::string name(std::size_t i) const;      ///< Of `finding.ops`, quoted.
   std::string op(std::size_t i) const;        ///< Of `finding.ops`, with operator and queue.
   std::string short_op(std::size_t i) const;  ///< Its name, with the iteration where needed.
   /// "make `b` wait for `a`: add "after": ["a"] to `b`", by their places in `finding.ops`.

@@ -78,7 +78,7 @@ TEST_F(CliVerify, UnplacedTensorsAreRefusedByName) {
   const Outcome run = box_.run({"graph.json"});
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_TRUE(contains(run.err, "`x`")) << run.err;
-  EXPECT_TRUE(contains(run.err, "planner")) << run.err;
+  EXPECT_TRUE(contains(run.err, "memverify plan FILE")) << run.err;
 }
 
 TEST_F(CliVerify, MissingFileIsBadInput) {

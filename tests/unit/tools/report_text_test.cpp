@@ -52,7 +52,7 @@ TEST(TextReport, RaceIsToldInTheMannerOfACompiler) {
             "complete\n"
             "   = also:     MV103 (unordered writers)\n"
             "   = run:      start make@0, use@0, start use@1\n"
-            "   = help:     record an event after `make` on queue `a` and wait for it in `use`; or "
+            "   = help:     record a new event after `make` on queue `a` and wait for it in `use`; or "
             "add \"after\": [{\"op\": \"make\", \"distance\": 1}] to `use`\n");
 }
 

@@ -123,7 +123,7 @@ TEST(SymbolSearch, ASizeThatTurnsNegativeHasNoLayout) {
   const Answer answer = decide(two_writers(R"("n": {"min": 0})", "64 - n", "64"));
   EXPECT_EQ(answer.result.verdict, Verdict::kUnknown);
   ASSERT_EQ(answer.result.findings.size(), 1U);
-  EXPECT_NE(answer.result.findings[0].message.find("no layout for n = 65"), std::string::npos);
+  EXPECT_NE(answer.result.findings[0].message.find("no layout for `n` = 65"), std::string::npos);
 }
 
 TEST(SymbolSearch, CapacityAndAlignment) {
