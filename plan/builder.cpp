@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plan/builder_impl.h"
+#include "plan/json_events.h"
 #include "plan/words.h"
 
 namespace memverify {
@@ -70,6 +71,11 @@ std::string_view PlanBuilder::Impl::declare(NameKind kind, std::string_view name
          "every " + std::string(memverify::name(kind)) + " needs an id that is not empty",
          json_pointer({section, next, "id"}));
     return {};
+  }
+  if (find_invalid_utf8(name) != std::string_view::npos) {
+    fail("json.encoding",
+         "the id of this " + std::string(memverify::name(kind)) + " is not valid UTF-8",
+         json_pointer({section, next, "id"}));
   }
   const StringId string = names.intern(name);
   std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
@@ -343,6 +349,12 @@ void PlanBuilder::set_peak_bytes(std::string_view pool, ExprSpec bytes) {
 }
 
 void PlanBuilder::add_extra(std::string_view owner, std::string_view key, std::string_view json) {
+  const auto wrong = [&](std::string_view id, std::string message) {
+    impl_->fail(id, std::move(message), std::string(owner) + json_pointer({key}));
+  };
+  if (!key.starts_with("x-")) wrong("json.key", "a key of yours starts with `x-`");
+  if (find_invalid_utf8(key) != std::string_view::npos) wrong("json.encoding", "not valid UTF-8");
+  if (const auto error = check_json(json)) wrong(error->id, error->message);
   impl_->plan.extras.push_back({std::string(owner), std::string(key), std::string(json)});
 }
 

@@ -210,7 +210,8 @@ class PlanBuilder {
   void add_output(const OutputSpec& spec);
   /// What the planner claims that the pool needs.
   void set_peak_bytes(std::string_view pool, ExprSpec bytes);
-  /// A key that starts with `x-` of the object at the JSON pointer `owner`; `json` is its value.
+  /// A key that starts with `x-` of the object at the JSON pointer `owner`; `json` is its value,
+  /// the last one counts. An owner that the plan does not have is not written.
   void add_extra(std::string_view owner, std::string_view key, std::string_view json);
 
   /// The plan, or every error that stands by itself, in document order. Error ids: docs/format.md.

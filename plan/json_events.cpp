@@ -270,6 +270,19 @@ std::string syntax_message(rapidjson::ParseErrorCode code, std::string_view text
   return "not JSON" + found;
 }
 
+class Ignore final : public JsonHandler {
+  bool on_null(JsonSpan) override { return true; }
+  bool on_bool(bool, JsonSpan) override { return true; }
+  bool on_integer(std::int64_t, JsonSpan) override { return true; }
+  bool on_other_number(std::string_view, JsonSpan) override { return true; }
+  bool on_string(std::string_view, JsonSpan) override { return true; }
+  bool on_key(std::string_view, JsonSpan) override { return true; }
+  bool on_object_begin(std::size_t) override { return true; }
+  bool on_object_end(std::size_t) override { return true; }
+  bool on_array_begin(std::size_t) override { return true; }
+  bool on_array_end(std::size_t) override { return true; }
+};
+
 }  // namespace
 
 std::size_t byte_order_mark(std::string_view text) noexcept {
@@ -299,6 +312,11 @@ std::optional<JsonError> scan_json(std::string_view text, JsonHandler& handler) 
         stream.Tell()};
   }
   return std::nullopt;
+}
+
+std::optional<JsonError> check_json(std::string_view text) {
+  Ignore ignore;
+  return scan_json(text, ignore);
 }
 
 }  // namespace memverify

@@ -68,4 +68,7 @@ const char* skip_plain(const char* at, const char* end);
 /// passed on. Cost: linear.
 std::optional<JsonError> scan_json(std::string_view text, JsonHandler& handler);
 
+/// The same for text of which nothing is wanted.
+std::optional<JsonError> check_json(std::string_view text);
+
 }  // namespace memverify

@@ -19,7 +19,11 @@ namespace memverify {
 class PlanText : public JsonText {
  public:
   explicit PlanText(const Plan& plan) : plan_(plan) {
-    for (const Extra& extra : plan.extras) extras_[extra.owner].push_back(&extra);
+    for (const Extra& extra : plan.extras) {
+      std::vector<const Extra*>& own = extras_[extra.owner];
+      std::erase_if(own, [&](const Extra* other) { return other->key == extra.key; });
+      own.push_back(&extra);
+    }
   }
   const Plan& plan() const { return plan_; }
 

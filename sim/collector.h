@@ -1,6 +1,7 @@
 // sim/collector.h -- one finding for each fault, however many cases and iterations show it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,7 +16,8 @@ namespace memverify::sim {
 class Collector {
  public:
   /// `max_findings` bounds errors and not-proven findings; warnings do not count.
-  explicit Collector(std::size_t max_findings) : max_findings_(max_findings) {}
+  explicit Collector(std::size_t max_findings)
+      : max_findings_(std::max<std::size_t>(max_findings, 1)) {}
 
   /// True iff `add` would keep it, as a new one or in place of one that it lowers the rule of:
   /// then, and only then, it is worth a message and a witness.

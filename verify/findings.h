@@ -1,6 +1,7 @@
 // verify/findings.h -- from what the passes saw to findings, one per fault over all cases.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +34,8 @@ struct CaseView {
 
 class Findings {
  public:
-  Findings(const Plan& plan, std::size_t limit) : plan_(plan), limit_(limit) {}
+  Findings(const Plan& plan, std::size_t limit)
+      : plan_(plan), limit_(std::max<std::size_t>(limit, 1)) {}
 
   void add_static(std::vector<Finding> findings, const std::vector<SymbolValue>& symbols);
   void add_races(const CaseView& view, const RacingPairs& pairs);

@@ -33,10 +33,12 @@ def without_comments(text):
 
 def pieces(text):
     """(text, what ends it): statements, and the heads of blocks."""
-    start = depth = 0
+    start = depth = 0  # Within parentheses, and the braces of a value.
     for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if depth == 0 and sign in ";{}":
+        inside = depth > 0
+        opens = sign == "{" and (inside or re.search(r"\w = [\w:]*\s*$", text[start:at]))
+        depth += (sign == "(" or bool(opens)) - (inside and sign in ")}")
+        if not inside and depth == 0 and sign in ";{}":
             yield " ".join(text[start:at].split()), sign
             start = at + 1
 

@@ -22,6 +22,7 @@ namespace memverify {
 namespace {
 
 constexpr double kMostSeconds = 1e9;
+constexpr std::int64_t kMostIterations = std::int64_t{1} << 32;
 
 Diagnostic wrong_option(std::string id, std::string message) {
   return {.id = "option." + std::move(id), .message = std::move(message)};
@@ -41,6 +42,40 @@ std::vector<Diagnostic> wrong_options(const VerifyOptions& options) {
   }
   if (!(options.max_seconds >= 0 && options.max_seconds <= kMostSeconds)) {
     errors.push_back(wrong_option("max_seconds", "`max_seconds` is from 0 to a milliard"));
+  }
+  return errors;
+}
+
+bool is_right(const Plan& plan, const ConditionValue& given) {
+  return index(given.condition) < plan.conditions.size() && given.iteration >= -1 &&
+         (!plan.iterations || given.iteration < *plan.iterations);
+}
+
+bool is_right(const Plan& plan, const SymbolValue& given) {
+  return index(given.symbol) < plan.symbols.size() &&
+         admits(plan.symbols[given.symbol], given.value);
+}
+
+std::vector<Diagnostic> wrong_options(const Plan& plan, const SimOptions& options) {
+  std::vector<Diagnostic> errors;
+  const auto demand = [&](bool holds, std::string_view option, std::string_view rule) {
+    if (holds) return;
+    const std::string name(option);
+    errors.push_back(wrong_option(name, memverify::quoted(name) + " is " + std::string(rule)));
+  };
+  demand(options.reduction <= Reduction::kClasses, "reduction", "none, sleep or classes");
+  demand(options.max_findings >= 1, "max_findings", "at least 1");
+  demand(options.max_seconds >= 0 && options.max_seconds <= kMostSeconds, "max_seconds",
+         "from 0 to a milliard");
+  demand(options.max_cases >= 1, "max_cases", "at least 1");
+  demand(options.part_states >= 1, "part_states", "at least 1");
+  demand(options.unbounded_iterations >= 1 && options.unbounded_iterations <= kMostIterations,
+         "unbounded_iterations", "from 1 to 2^32");
+  for (const SymbolValue& given : options.symbols) {
+    demand(is_right(plan, given), "symbols", "a list of the plan's symbols with values they take");
+  }
+  for (const ConditionValue& given : options.when) {
+    demand(is_right(plan, given), "when", "a list of the plan's conditions in its iterations");
   }
   return errors;
 }
@@ -120,6 +155,7 @@ Result<Verification> verify(Plan plan, const VerifyOptions& options) {
 
 Result<Verification> simulate(Plan plan, const SimOptions& options, const std::string& file) {
   if (auto errors = cannot_be_verified(plan); !errors.empty()) return errors;
+  if (auto errors = wrong_options(plan, options); !errors.empty()) return errors;
   Report report{.file = file, .plan = std::move(plan)};
   SimStats stats;
   EngineResult result = memverify::simulate(report.plan, options, stats);

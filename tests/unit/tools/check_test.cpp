@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -113,6 +114,15 @@ TEST(Check, RefusesBadInput) {
             "option.strategy");
   EXPECT_EQ(only_error(place(graph_of_two(true), {.slots = 0})), "option.slots");
   EXPECT_EQ(only_error(verify(graph_of_two(true))), "tensor.unplaced");
+  const auto simulated = [](const SimOptions& options) {
+    return only_error(simulate(shared_bytes(true), options));
+  };
+  EXPECT_EQ(simulated({.reduction = Reduction{9}}), "option.reduction");
+  EXPECT_EQ(simulated({.max_findings = 0}), "option.max_findings");
+  EXPECT_EQ(simulated({.max_seconds = std::nan("")}), "option.max_seconds");
+  EXPECT_EQ(simulated({.unbounded_iterations = -5}), "option.unbounded_iterations");
+  EXPECT_EQ(simulated({.symbols = {{SymbolId{0}, 1}}}), "option.symbols");
+  EXPECT_EQ(simulated({.when = {{ConditionId{0}, -1, true}}}), "option.when");
   EXPECT_EQ(simulate(graph_of_two(true), {}).errors().front().id, "tensor.unplaced");
 }
 
