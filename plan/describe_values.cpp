@@ -40,7 +40,13 @@ std::string ask_for_found(const Tell& tell, std::size_t reader, std::size_t writ
   const bool holds_all = tell.tensor(writer) == tensor ||
                          (is_family(plan, tensor, tell.tensor(writer)) &&
                           plan.tensors[tell.tensor(writer)].placement == TensorKind::kRoot);
-  if (read == nullptr || write == nullptr || write->part != Access::kWhole || !holds_all) return "";
+  const auto all = plan.accesses_of(plan.ops[tell.finding.ops[reader]]);
+  const bool is_only = std::ranges::count_if(all, [&](const Access& access) {
+                         return access.kind == AccessKind::kRead && access.tensor == tensor;
+                       }) == 1;
+  if (!is_only || read == nullptr || write == nullptr || write->part != Access::kWhole ||
+      !holds_all)
+    return "";
   const std::int64_t distance = tell.iteration(reader) - tell.iteration(writer);
   const std::string from = "\"from\": \"" + printable(plan.ops[op].name) + "\"";
   const std::string where = " in the read of " + tell.name(reader);
@@ -59,8 +65,9 @@ std::string other_place(const Tell& tell, std::size_t reader, std::size_t writer
     return "let " + tell.name(writer) + " clobber bytes that " + tell.short_thing(reader) +
            " does not use";
   }
-  return "give " + tell.short_thing(writer) + " bytes that " + tell.short_thing(reader) +
-         " does not use";
+  const bool named = tell.tensor(reader) != kNone<TensorId>;
+  return "give " + tell.short_thing(writer) + " bytes that " +
+         (named ? tell.short_thing(reader) + " does not use" : tell.name(reader) + " leaves alone");
 }
 
 bool takes_turns(const Plan& plan) { return std::ranges::any_of(plan.waits, &Wait::consume); }
@@ -123,18 +130,36 @@ std::vector<std::string> version_advices(const Tell& tell, std::size_t reader, s
   return advices;
 }
 
+/// How `reader` may come after `wanted`, which has not run by then.
+std::string wait_for_wanted(const Tell& tell, std::size_t reader) {
+  const Plan& plan = tell.plan;
+  const OpId op = tell.finding.ops[reader];
+  const OpId wanted = tell.finding.expected;
+  const std::int64_t distance = tell.iteration(reader) - tell.finding.expected_iteration;
+  const std::string name = quoted(plan.ops[wanted].name);
+  if (distance > 0 || (distance == 0 && wanted < op)) return make_wait(plan, op, wanted, distance);
+  if (distance < 0) return "correct which version " + tell.name(reader) + " reads";
+  const bool same = is_same_serial_queue(plan, op, wanted);
+  const std::string wait = make_wait(plan, op, wanted, 0);
+  if (may_list_before(plan, wanted, op)) {
+    return "list " + name + " before " + tell.name(reader) + " in \"ops\"" +
+           (same ? "" : " and " + wait);
+  }
+  const QueueId queue = plan.ops[op].queue;
+  const bool blocks = queue != kNone<QueueId> && plan.queues[queue].order == QueueOrder::kHost;
+  return same || blocks ? "correct \"from\" in the read of " + tell.name(reader) : wait;
+}
+
 /// MV104: nothing has written there yet.
 Words too_early(const Tell& tell, std::size_t reader) {
   const OpId wanted = tell.finding.expected;
-  const std::int64_t distance = tell.iteration(reader) - tell.finding.expected_iteration;
   const std::string writer = op_name(tell.plan, wanted, tell.finding.expected_iteration);
   const bool adds =
       std::ranges::none_of(tell.plan.accesses_of(tell.plan.ops[wanted]),
                            [](const Access& access) { return access.kind == AccessKind::kWrite; });
   return {tell.op(reader) + " may read " + tell.thing(reader) + " before " + writer +
               (adds ? " has changed it" : " has written it") + tell.end(),
-          distance >= 0 ? make_wait(tell.plan, tell.finding.ops[reader], wanted, distance)
-                        : "make " + tell.name(reader) + " wait for " + writer + " to complete"};
+          wait_for_wanted(tell, reader)};
 }
 
 /// MV104: what is found is older in program order than what is expected.
@@ -148,10 +173,7 @@ Words stale_words(const Tell& tell, std::size_t reader, std::size_t writer) {
                             tell.thing(writer) + ", not " + tell.expected("the value it should") +
                             tell.end();
   if (!has_completed(tell.finding, wanted, iteration)) {
-    const std::int64_t distance = tell.iteration(reader) - iteration;
-    return {found + " " + expected + " has not run by then.",
-            distance >= 0 ? make_wait(plan, tell.finding.ops[reader], wanted, distance)
-                          : "make " + tell.name(reader) + " wait for " + expected};
+    return {found + " " + expected + " has not run by then.", wait_for_wanted(tell, reader)};
   }
   std::vector<std::string> advices;
   const OpId write = tell.finding.ops[writer];
