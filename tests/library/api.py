@@ -1,7 +1,7 @@
 """tests/library/api.py LIBRARY SOURCE [--update]: the names and signatures that others build on.
 
-Lists what the public headers declare, what the shared library exports and what the Python package
-has, and compares that with tests/library/api.txt. When it has changed on purpose, --update writes the
+Lists what the public headers declare, what the shared library exports, and what the Python package
+and its plugin for pytest have, and compares that with tests/library/api.txt. When it has changed on purpose, --update writes the
 file anew under the next revision, which a line of CHANGELOG.md must name: "(API revision 2)".
 """
 
@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 LIBRARY, SOURCE = sys.argv[1], Path(sys.argv[2])
@@ -88,15 +89,55 @@ def python_names():
             lines.append(f"def {name}{inspect.signature(value)}")
             continue
         lines.append(f"class {name}{inspect.signature(value)}")
-        fields = getattr(value, "__annotations__", {}) if hasattr(value, "__dataclass_fields__") else {}
-        lines += [f"{name}.{field}: {kind}" for field, kind in fields.items()]
+        lines += [f"{name}.{field}: {kind}" for field, kind in attributes(value).items()]
         for member, entry in sorted(inspect.getmembers(value)):
-            if member.startswith("_") and member not in ("__getitem__", "_repr_svg_", "_repr_html_"):
+            if member.startswith("_") and member not in ("__getitem__", "__len__", "__iter__", "_repr_svg_", "_repr_html_"):
                 continue
             if inspect.isfunction(entry):
                 lines.append(f"{name}.{member}{inspect.signature(entry)}")
             elif isinstance(entry, property):
                 lines.append(f"{name}.{member} -> {inspect.signature(entry.fget).return_annotation}")
+    return lines + pytest_options()
+
+
+def attributes(kind):
+    """The annotated ones, with those of the classes it is made from."""
+    found = {}
+    for part in reversed(kind.__mro__):
+        found.update(vars(part).get("__annotations__", {}))
+    return {name: kind for name, kind in found.items() if not name.startswith("_")}
+
+
+def check_annotations():
+    """Attributes that are only assigned would not be listed."""
+    plan = memverify.Plan("one of each")
+    tensor = plan.tensor("x", (4,), "u8", pool=plan.pool("p"))
+    plan.op("w", plan.queue("q"), writes=[tensor])
+    planned = memverify.plan(plan)
+    try:
+        memverify.verify(plan)
+    except memverify.InputError as error:
+        wrong = error
+    for one in (plan, tensor, tensor[1:], planned, memverify.verify(planned.plan), wrong):
+        there = {name for name in vars(one) if not name.startswith("_")}
+        assert there == set(attributes(type(one))), (type(one), there)
+
+
+def pytest_options():
+    """Those of the plugin, which needs no more of pytest than this."""
+    sys.modules.setdefault("pytest", types.SimpleNamespace(hookimpl=lambda **_: lambda function: function))
+    from memverify import pytest_plugin
+
+    lines = []
+
+    class Parser:
+        def getgroup(self, name):
+            return self
+
+        def addoption(self, name, metavar="", **_):
+            lines.append(f"pytest {name} {metavar}".rstrip())
+
+    pytest_plugin.pytest_addoption(Parser())
     return lines
 
 
@@ -110,6 +151,7 @@ def listing():
 
 
 def main():
+    check_annotations()
     now = listing()
     declared = set(re.findall(r"\bmemverify_\w+(?=\()", now.split("[tools/library/memverify.h]")[1].split("[")[0]))
     assert declared == set(c_functions()), declared ^ set(c_functions())

@@ -17,13 +17,24 @@ error[MV101]: `make_b` may write `b` while `use_a` still reads `a[:, 4:8].T`
 The work is done by libmemverify, which comes with the wheel; nothing else is needed.
 """
 
-from memverify._builder import Op, Plan, Pool, Queue, Storage, Tensor
+from typing import TYPE_CHECKING
+
+from memverify._builder import Op, Plan, Pool, Queue, Storage
 from memverify._check import assert_safe, plan, simulate, verify
 from memverify._library import Diagnostic, version
 from memverify._report import Finding, InputError, Planned, Report
 from memverify._svg import arena_svg
+from memverify._tensor import Tensor
 
-__version__ = version()
+__version__: str  #: Of the library, which is loaded when it is first needed.
+
+if not TYPE_CHECKING:  # To type checkers this would mean that there is any attribute.
+
+    def __getattr__(name):
+        if name == "__version__":
+            return version()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Diagnostic",

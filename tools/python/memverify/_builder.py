@@ -1,25 +1,13 @@
-"""Building a plan: pools, queues, tensors that are sliced like NumPy's, and ops."""
+"""Building a plan: pools, queues, tensors and ops."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Union
+from typing import Any, Protocol, SupportsIndex, TypeVar, Union, cast
 
-#: Bits of an element, by the names of the format (docs/format.md).
-DTYPE_BITS = (
-    dict.fromkeys(("i4", "u4", "f4"), 4)
-    | dict.fromkeys(("i8", "u8", "bool", "f8"), 8)
-    | dict.fromkeys(("i16", "u16", "f16", "bf16"), 16)
-    | dict.fromkeys(("i32", "u32", "f32"), 32)
-    | dict.fromkeys(("i64", "u64", "f64", "c64"), 64)
-    | {"c128": 128}
-)
-_NUMPY_KINDS = {"int": "i", "uint": "u", "float": "f", "bfloat": "bf", "complex": "c"}
-
-Index = Union[int, slice, "ellipsis", None]
+from memverify._tensor import DTYPE_BITS, Tensor, dtype_name, row_major, whole
 
 
 class ArrayLike(Protocol):
@@ -29,30 +17,6 @@ class ArrayLike(Protocol):
     def shape(self) -> tuple[int, ...]: ...
     @property
     def dtype(self) -> Any: ...
-
-
-def dtype_name(dtype: object) -> str:
-    """The name in the format of "f32", "float32", numpy.float32 or numpy.dtype("float32").
-
-    >>> dtype_name("float32"), dtype_name("bool"), dtype_name("bf16")
-    ('f32', 'bool', 'bf16')
-    """
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", str(dtype))
-    name = name.removeprefix("torch.").removesuffix("_")
-    kind = name.rstrip("0123456789")
-    name = _NUMPY_KINDS.get(kind, kind) + name[len(kind) :]
-    if name not in DTYPE_BITS:
-        raise ValueError(f"there is no dtype {dtype!r}; there are {', '.join(DTYPE_BITS)}")
-    return name
-
-
-def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """The strides, in elements, of a contiguous tensor.
-
-    >>> row_major((2, 3, 4))
-    (12, 4, 1)
-    """
-    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 @dataclass(frozen=True)
@@ -75,188 +39,82 @@ class Op:
     id: str
 
 
-class Tensor:
-    """A typed layout over bytes. Indexing, `T`, `transpose`, `reshape` and so on give views, as
-    those of NumPy do: nothing is copied, and a view becomes part of the plan when an op uses it."""
-
-    def __init__(
-        self,
-        plan: Plan,
-        name: str,
-        dtype: str,
-        shape: tuple[int, ...],
-        strides: tuple[int, ...],
-        base: Tensor | None = None,
-        start: int = 0,
-    ) -> None:
-        self.id = name
-        self.dtype = dtype
-        self.shape = shape
-        self.strides = strides  #: In elements.
-        self.base = base  #: The tensor that it is a view of.
-        self.start = start  #: Element 0, in elements after that of the root.
-        self._plan = plan
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements, those that share a byte counted each."""
-        return -(-self.size * DTYPE_BITS[self.dtype] // 8)
-
-    def __repr__(self) -> str:
-        return f"<Tensor {self.id}: {self.dtype}{list(self.shape)} strides {list(self.strides)}>"
-
-    def _view(
-        self, suffix: str, shape: Iterable[int], strides: Iterable[int], start: int = 0
-    ) -> Tensor:
-        return Tensor(
-            self._plan,
-            self.id + suffix,
-            self.dtype,
-            tuple(shape),
-            tuple(strides),
-            base=self,
-            start=self.start + start,
-        )
-
-    def named(self, name: str) -> Tensor:
-        """The same bytes under a name of their own."""
-        view = self._view("", self.shape, self.strides)
-        view.id = name
-        return view
-
-    def __getitem__(self, key: Index | tuple[Index, ...]) -> Tensor:
-        """Integers, slices, `...` and None, as in NumPy. IndexError beyond an end.
-
-        >>> x = Plan("p").tensor("x", (4, 6), "f32")
-        >>> x[1:, ::2], x[-1, ..., None]
-        (<Tensor x[1:, ::2]: f32[3, 3] strides [6, 2]>, <Tensor x[-1, ..., None]: f32[6, 1] strides [1, 0]>)
-        """
-        keys = key if isinstance(key, tuple) else (key,)
-        used = sum(1 for k in keys if k is not None and k is not Ellipsis)
-        if used > self.ndim or keys.count(Ellipsis) > 1:
-            raise IndexError(f"too many indices for {self!r}")
-        full: list[Index] = []
-        for k in keys if Ellipsis in keys else (*keys, Ellipsis):
-            full += [slice(None)] * (self.ndim - used) if k is Ellipsis else [k]
-        shape, strides, start, axis = [], [], 0, 0
-        for k in full:
-            if k is None:
-                shape.append(1)
-                strides.append(0)
-                continue
-            extent, stride = self.shape[axis], self.strides[axis]
-            axis += 1
-            if isinstance(k, slice):
-                begin, _, step = k.indices(extent)
-                shape.append(len(range(*k.indices(extent))))
-                strides.append(stride * step)
-                start += begin * stride if shape[-1] else 0
-            elif isinstance(k, int) and -extent <= k < extent:
-                start += k % extent * stride
-            else:
-                raise IndexError(f"{k!r} is no index of an axis of {extent} in {self!r}")
-        return self._view(f"[{', '.join(map(_index_words, keys))}]", shape, strides, start)
-
-    @property
-    def T(self) -> Tensor:
-        """The axes in reverse."""
-        return self._view(".T", reversed(self.shape), reversed(self.strides))
-
-    def transpose(self, *axes: int) -> Tensor:
-        """The axes in another order, all of them; without any, as `T`."""
-        if not axes:
-            return self.T
-        if sorted(axis % self.ndim for axis in axes) != list(range(self.ndim)):
-            raise ValueError(f"{axes} is no order of the axes of {self!r}")
-        words = f".transpose({', '.join(map(str, axes))})"
-        return self._view(words, (self.shape[a] for a in axes), (self.strides[a] for a in axes))
-
-    def reshape(self, *shape: int) -> Tensor:
-        """The same elements in the same order; one extent may be -1. ValueError where that would be a
-        copy.
-
-        >>> x = Plan("p").tensor("x", (4, 6), "f32")
-        >>> x.reshape(2, -1, 6).shape, x[:, :3].reshape(2, 2, 3).strides
-        ((2, 2, 6), (12, 6, 1))
-        """
-        known = math.prod(extent for extent in shape if extent != -1)
-        if shape.count(-1) == 1 and known and self.size % known == 0:
-            shape = tuple(self.size // known if extent == -1 else extent for extent in shape)
-        if math.prod(shape) != self.size or min(shape, default=0) < 0:
-            raise ValueError(f"{self!r} has not the elements of {shape}")
-        strides = _reshaped(self.shape, self.strides, shape)
-        if strides is None:
-            raise ValueError(f"{self!r} in the shape {shape} would be a copy, not a view")
-        return self._view(f".reshape({', '.join(map(str, shape))})", shape, strides)
-
-    def broadcast_to(self, *shape: int) -> Tensor:
-        """Extents of 1, and axes put in front, repeated: several elements are then the same bytes."""
-        own = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(shape) < self.ndim or any(a not in (1, b) for a, b in zip(own, shape)):
-            raise ValueError(f"{self!r} cannot be broadcast to {shape}")
-        strides = (0,) * (len(shape) - self.ndim) + self.strides
-        words = f".broadcast_to({', '.join(map(str, shape))})"
-        return self._view(words, shape, (s if a == b else 0 for a, b, s in zip(own, shape, strides)))
-
-
-def _index_words(key: Index) -> str:
-    if key is Ellipsis:
-        return "..."
-    if not isinstance(key, slice):
-        return str(key)
-    start, stop, step = ("" if k is None else str(k) for k in (key.start, key.stop, key.step))
-    return f"{start}:{stop}" + (f":{step}" if step else "")
-
-
-def _reshaped(
-    shape: Sequence[int], strides: Sequence[int], wanted: Sequence[int]
-) -> tuple[int, ...] | None:
-    """Strides of `wanted` over the same elements, or None. Axes that follow each other in memory are
-    joined; each of `wanted` must lie in one such run."""
-    if 0 in wanted:
-        return row_major(wanted)
-    runs: list[list[int]] = []  # [elements, stride of the innermost]
-    for extent, stride in zip(shape, strides):
-        if extent == 1:
-            continue
-        if runs and runs[-1][1] == extent * stride:
-            runs[-1] = [runs[-1][0] * extent, stride]
-        else:
-            runs.append([extent, stride])
-    result: list[int] = []
-    left, stride = 1, 1
-    for extent in reversed(wanted):
-        if extent > 1 and left == 1:
-            left, stride = runs.pop()
-        if left % extent:
-            return None
-        result.append(stride)
-        left //= extent
-        stride *= extent
-    return tuple(reversed(result))
-
-
-#: Of an op: a tensor, or what the format has for an access ({"tensor": …, "offset": …}).
-Access = Union[Tensor, Mapping[str, Any]]
+#: Bytes and the like: a whole number, or an expression of the format ("seq*128").
+Number = Union[SupportsIndex, str]
+#: Of an op: a tensor or its id, or what the format has for an access ({"tensor": …, "offset": …}).
+Access = Union[Tensor, str, Mapping[str, Any]]
 #: The id of an event, or what the format has for a wait or signal.
 Sync = Union[str, Mapping[str, Any]]
+Part = Union[Pool, Queue, Storage, Op]
+_Entry = TypeVar("_Entry")
+
+
+def plain(value: Any) -> Any:
+    """For json.dumps: NumPy's numbers and arrays as Python's. TypeError for what JSON has not."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"JSON has nothing like {value!r}")
+
+
+def _number(value: Number, what: str) -> int | str:
+    return value if isinstance(value, str) else whole(value, what)
+
+
+def _extents(given: Iterable[Number], what: str) -> tuple[int, ...]:
+    """Those that depend on symbols stay strings, which `Tensor` looks after."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{what} is a tuple, not {given!r}")
+    return cast("tuple[int, ...]", tuple(_number(value, f"an entry of {what}") for value in given))
+
+
+def _places(offset: Number | Iterable[Number]) -> int | str | list[int | str]:
+    """One offset, or one for each iteration in turn."""
+    if isinstance(offset, Iterable) and not isinstance(offset, str):
+        return [_number(place, "an offset") for place in offset]
+    return _number(offset, "an offset")
+
+
+def _entries(key: str, given: Iterable[_Entry]) -> list[_Entry]:
+    """A list. Nothing that Python would take apart: text into letters, a tensor into rows."""
+    if isinstance(given, (list, tuple)):
+        return list(given)
+    if isinstance(given, (str, Mapping, Tensor)) or not isinstance(given, Iterable):
+        raise TypeError(f"`{key}` is a list, of one entry too, as in {key}=[…], not {given!r}")
+    return list(given)
+
+
+def _id(given: Part | str, kind: type[Part]) -> str:
+    """Of a part of the plan, or of one that is given by its id."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, kind):
+        return given.id
+    raise TypeError(f"{given!r} is not a {kind.__name__} of the plan, nor the id of one")
+
+
+def _sync(key: str, sync: Sync) -> Mapping[str, Any]:
+    if isinstance(sync, str):
+        return {"event": sync}
+    if isinstance(sync, Mapping):
+        return sync
+    raise TypeError(f"an entry of `{key}` is the id of an event or a mapping, not {sync!r}")
+
+
+def _root(tensor: Tensor) -> Tensor:
+    while tensor.base is not None:
+        tensor = tensor.base
+    return tensor
 
 
 class Plan:
     """A plan, or with tensors that have no place a graph, built step by step.
 
-    Names are ids of the plan and must be unique within their kind. Nothing is checked before
-    `memverify.verify` reads the plan.
+    Names are ids of the plan and must be unique within their kind. Pools, queues, storages, tensors
+    and ops may be given by their ids, too. TypeError for an argument of the wrong kind; all else is
+    checked when `memverify.verify` reads the plan.
     """
+
+    name: str
 
     def __init__(self, name: str = "", *, iterations: int | str | None = None, **keys: Any) -> None:
         """`iterations`: a number or "unbounded". `keys`: more of the document (docs/format.md)."""
@@ -264,6 +122,7 @@ class Plan:
         self._document: dict[str, Any] = {"memverify": 1, "name": name, **keys}
         if iterations is not None:
             self._document["iterations"] = iterations
+        self._document = self._plain(self._document)
         self._lists: dict[str, list[dict[str, Any]]] = {
             key: [] for key in ("pools", "queues", "semaphores", "storages", "tensors", "ops")
         }
@@ -273,10 +132,12 @@ class Plan:
         self._tensors: dict[str, Tensor] = {}
 
     def _add(self, kind: str, name: str, keys: Mapping[str, Any]) -> None:
-        entry = {key: value for key, value in keys.items() if value is not None}
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a str, not {name!r}")
+        entry = {key: self._plain(value) for key, value in keys.items() if value is not None}
         self._lists[kind].append({"id": name, **entry})
 
-    def pool(self, name: str, *, bytes: int | str | None = None, **keys: Any) -> Pool:
+    def pool(self, name: str, *, bytes: Number | None = None, **keys: Any) -> Pool:
         """An address space of `bytes`; None: without an end."""
         self._add("pools", name, {"bytes": bytes, **keys})
         return Pool(name)
@@ -292,36 +153,47 @@ class Plan:
         return name
 
     def storage(
-        self, name: str, pool: Pool, offset: int | str | Sequence[int | str], bytes: int | str
+        self, name: str, pool: Pool | str, offset: Number | Iterable[Number], bytes: Number
     ) -> Storage:
         """Bytes of a pool; several offsets rotate from iteration to iteration."""
-        places = offset if isinstance(offset, (int, str)) else list(offset)
-        self._add("storages", name, {"pool": pool.id, "offset": places, "bytes": bytes})
+        keys = {"pool": _id(pool, Pool), "offset": _places(offset), "bytes": _number(bytes, "a size")}
+        self._add("storages", name, keys)
         return Storage(name)
 
     def tensor(
         self,
         name: str,
-        shape: Sequence[int],
+        shape: Iterable[Number],
         dtype: object,
         *,
-        pool: Pool | None = None,
-        offset: int | None = None,
-        storage: Storage | None = None,
-        strides: Sequence[int] | None = None,
+        pool: Pool | str | None = None,
+        offset: Number | Iterable[Number] | None = None,
+        storage: Storage | str | None = None,
+        strides: Iterable[Number] | None = None,
         **keys: Any,
     ) -> Tensor:
         """A tensor at `offset` in `storage`; or at `offset` of `pool`, in a storage of its own; or,
-        without `offset`, one that `memverify.plan` places in `pool`. `strides` are in elements."""
-        extents = tuple(shape)
-        steps = row_major(extents) if strides is None else tuple(strides)
+        without `offset`, one that `memverify.plan` places in `pool`. `shape` may have expressions of
+        symbols, `strides` are in elements.
+        ValueError for strides of another length than the shape, and where a storage of its own would
+        have to begin before `offset`."""
+        extents = _extents(shape, "a shape")
+        steps = row_major(extents) if strides is None else _extents(strides, "`strides`")
+        if len(extents) != len(steps):
+            raise ValueError(f"`{name}` has {len(extents)} extents and {len(steps)} strides")
         tensor = Tensor(self, name, dtype_name(dtype), extents, steps)
-        if pool is not None and offset is not None and storage is None:
-            reach = sum((e - 1) * s for e, s in zip(extents, steps)) + 1 if tensor.size else 0
-            storage = self.storage(name, pool, offset, -(-reach * DTYPE_BITS[tensor.dtype] // 8))
-            pool = offset = None
-        place = {"storage": storage and storage.id, "pool": pool and pool.id, "offset": offset}
-        layout = {"dtype": tensor.dtype, "shape": list(extents), "strides": strides and list(steps)}
+        place: dict[str, object] = {
+            "storage": None if storage is None else _id(storage, Storage),
+            "pool": None if pool is None else _id(pool, Pool),
+            "offset": None if offset is None else _places(offset),
+        }
+        if storage is None and pool is not None and offset is not None:
+            place = {"storage": self.storage(name, pool, offset, _bytes_from_start(tensor)).id}
+        layout = {
+            "dtype": tensor.dtype,
+            "shape": list(extents),
+            "strides": None if strides is None else list(steps),
+        }
         self._add("tensors", name, {**place, **layout, **keys})
         self._tensors[name] = tensor
         return tensor
@@ -333,7 +205,7 @@ class Plan:
     def op(
         self,
         name: str,
-        queue: Queue | None = None,
+        queue: Queue | str | None = None,
         *,
         reads: Iterable[Access] = (),
         writes: Iterable[Access] = (),
@@ -345,46 +217,48 @@ class Plan:
         signals: Iterable[Sync] = (),
         **keys: Any,
     ) -> Op:
-        """A command. `keys`: others of the format, such as kind="record", event="e"."""
-        lists = {
-            "reads": [self._access(access) for access in reads],
-            "writes": [self._access(access) for access in writes],
-            "accumulates": [self._access(access) for access in accumulates],
-            "clobbers": [self._access(access) for access in clobbers],
-            "in_place": [
-                [self.use(part) if isinstance(part, Tensor) else part for part in pair]
-                for pair in in_place
-            ],
-            "after": [entry.id if isinstance(entry, Op) else entry for entry in after],
-            "waits": [{"event": sync} if isinstance(sync, str) else sync for sync in waits],
-            "signals": [{"event": sync} if isinstance(sync, str) else sync for sync in signals],
+        """A command. Each argument but the queue is a list, of one entry, too. `keys`: others of the
+        format, such as kind="record", event="e"."""
+        accesses = {"reads": reads, "writes": writes, "accumulates": accumulates, "clobbers": clobbers}
+        lists: dict[str, list[Any]] = {
+            key: [self._access(access) for access in _entries(key, given)]
+            for key, given in accesses.items()
         }
+        lists["in_place"] = [
+            [self._access(part) for part in _entries("in_place", pair)]
+            for pair in _entries("in_place", in_place)
+        ]
+        lists["after"] = [
+            entry if isinstance(entry, Mapping) else _id(entry, Op) for entry in _entries("after", after)
+        ]
+        lists["waits"] = [_sync("waits", sync) for sync in _entries("waits", waits)]
+        lists["signals"] = [_sync("signals", sync) for sync in _entries("signals", signals)]
         given = {key: entries or None for key, entries in lists.items()}
-        self._add("ops", name, {"queue": queue and queue.id, **keys, **given})
+        where = None if queue is None else _id(queue, Queue)
+        self._add("ops", name, {"queue": where, **keys, **given})
         return Op(name)
 
-    def record(self, event: str, queue: Queue) -> Op:
+    def record(self, event: str, queue: Queue | str) -> Op:
         """`event` happens once all that `queue` got so far is complete."""
         return self.op(f"record {event} {len(self._lists['ops'])}", queue, kind="record", event=event)
 
-    def wait(self, event: str, queue: Queue) -> Op:
+    def wait(self, event: str, queue: Queue | str) -> Op:
         """What `queue` gets from now on starts after the latest record of `event`."""
         return self.op(f"wait {event} {len(self._lists['ops'])}", queue, kind="wait", event=event)
 
-    def inputs(self, *tensors: Tensor, donated: bool = False) -> None:
+    def inputs(self, *tensors: Tensor | str, donated: bool = False) -> None:
         """These hold their values before the plan starts, and unless `donated` still at its end."""
-        for tensor in tensors:
-            self._boundary["inputs"].append(self.use(tensor))
-            if donated:
-                self._boundary["donated"].append(self.use(tensor))
+        names = [self._access(tensor) for tensor in tensors]
+        self._boundary["inputs"] += names
+        self._boundary["donated"] += names if donated else []
 
-    def constants(self, *tensors: Tensor) -> None:
+    def constants(self, *tensors: Tensor | str) -> None:
         """These hold their values throughout."""
-        self._boundary["constants"] += map(self.use, tensors)
+        self._boundary["constants"] += [self._access(tensor) for tensor in tensors]
 
-    def outputs(self, *tensors: Tensor) -> None:
+    def outputs(self, *tensors: Access) -> None:
         """These hold their last values when everything has completed."""
-        self._boundary["outputs"] += map(self.use, tensors)
+        self._boundary["outputs"] += [self._access(tensor) for tensor in tensors]
 
     def use(self, tensor: Tensor) -> str:
         """The id of `tensor`, which with the tensors that it is a view of becomes part of the plan.
@@ -393,23 +267,23 @@ class Plan:
             raise ValueError(f"{tensor!r} belongs to another plan")
         known = self._tensors.get(tensor.id)
         if known is None:
-            assert tensor.base is not None
-            self._add_view(tensor, tensor.base)
-        elif (known.shape, known.strides, known.start) != (
-            tensor.shape,
-            tensor.strides,
-            tensor.start,
-        ):
-            raise ValueError(f"{known!r} and {tensor!r} have one name: use `named`")
+            self._add_view(tensor)
+        elif _bytes_of(known) != _bytes_of(tensor):
+            both = " and ".join(f"{one!r} in `{_root(one).id}`" for one in (known, tensor))
+            raise ValueError(f"two tensors have the name `{tensor.id}`, {both}: use `named`")
         return tensor.id
 
-    def _add_view(self, tensor: Tensor, base: Tensor) -> None:
-        bits = (tensor.start - base.start) * DTYPE_BITS[tensor.dtype]
-        if bits % 8:
+    def _add_view(self, tensor: Tensor) -> None:
+        base, width = tensor.base, DTYPE_BITS[tensor.dtype]
+        if base is None:
+            raise ValueError(f"{tensor!r} was not made by `tensor`")
+        if tensor.start * width % 8:
             raise ValueError(f"{tensor!r} does not start at a byte")
+        if base.start * width % 8:  # As only 4-bit elements can; the root does.
+            base = _root(base)
         keys = {
             "view_of": self.use(base),
-            "offset": bits // 8 or None,
+            "offset": (tensor.start - base.start) * width // 8 or None,
             "dtype": tensor.dtype,
             "shape": list(tensor.shape),
             "strides": list(tensor.strides) if tensor.strides != row_major(tensor.shape) else None,
@@ -418,9 +292,23 @@ class Plan:
         self._tensors[tensor.id] = tensor
 
     def _access(self, access: Access) -> Any:
-        if isinstance(access, Tensor):
-            return self.use(access)
-        return {k: self.use(v) if isinstance(v, Tensor) else v for k, v in access.items()}
+        if not isinstance(access, (str, Tensor, Mapping)):
+            raise TypeError(f"{access!r} is not a tensor of the plan, nor the id of one")
+        return self._plain(access)
+
+    def _plain(self, value: Any) -> Any:
+        """As JSON has it: parts of the plan by their ids, NumPy's numbers as Python's."""
+        if isinstance(value, (str, int)):
+            return value
+        if isinstance(value, (list, tuple)):
+            return [self._plain(entry) for entry in value]
+        if isinstance(value, Tensor):
+            return self.use(value)
+        if isinstance(value, (Pool, Queue, Storage, Op)):
+            return value.id
+        if isinstance(value, Mapping):
+            return {key: self._plain(entry) for key, entry in value.items()}
+        return plain(value) if hasattr(value, "tolist") else value
 
     def document(self) -> dict[str, Any]:
         """The plan as the format has it."""
@@ -442,3 +330,18 @@ class Plan:
         from memverify._svg import arena_svg
 
         return arena_svg(self.document())
+
+
+def _bytes_of(tensor: Tensor) -> tuple[object, ...]:
+    """What two tensors have in common that may have one name."""
+    return (_root(tensor).id, tensor.dtype, tensor.shape, tensor.strides, tensor.start)
+
+
+def _bytes_from_start(tensor: Tensor) -> int:
+    """Bytes from element 0 of a root to the end of the last one."""
+    reaches = [(extent - 1) * step for extent, step in zip(tensor._fixed(), tensor.strides)]
+    if any(extent < 0 for extent in tensor.shape):
+        raise ValueError(f"{tensor!r} has an extent below 0")
+    if tensor.size and any(reach < 0 for reach in reaches):
+        raise ValueError(f"{tensor!r} has bytes before its offset: reverse axes by a view, x[::-1]")
+    return -(-(sum(reaches) + 1) * DTYPE_BITS[tensor.dtype] // 8) if tensor.size else 0

@@ -8,34 +8,44 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Union
 
-from memverify._builder import Plan
-from memverify._library import call
+from memverify._builder import Plan, plain
+from memverify._library import Outcome, call
 from memverify._report import Planned, Report
 
 #: A plan that was built here, the JSON of one, or the path of a file of JSON.
 PlanLike = Union[Plan, Mapping[str, Any], str, "os.PathLike[str]"]
 
-#: Called with the report of every `verify`, `simulate` and `assert_safe`; for the pytest plugin.
-listeners: list[Callable[[Report], None]] = []
+#: Called with the name of the C function and what came of it, bad input included, after each call of
+#: `verify`, `simulate`, `plan` and `assert_safe`; for the pytest plugin.
+listeners: list[Callable[[str, Outcome], None]] = []
 
 
-def _source(plan: PlanLike) -> tuple[str, str]:
-    """Text and name. A `str` is text if it begins like JSON, else a path."""
+def _source(plan: PlanLike) -> tuple[bytes, bytes]:
+    """Text and name. A `str` is text if it is blank or begins like JSON, else a path. Text that is no
+    UTF-8 is for the library to refuse."""
     if isinstance(plan, Plan):
-        return plan.json(), plan.name
+        return plan.json().encode(), _utf8(plan.name)
     if isinstance(plan, Mapping):
-        return json.dumps(plan), str(plan.get("name", ""))
-    if isinstance(plan, str) and plan.lstrip().startswith("{"):
-        return plan, ""
-    return Path(plan).read_text(encoding="utf-8"), os.fspath(plan)
+        return json.dumps(plan, default=plain).encode(), _utf8(str(plan.get("name", "")))
+    if isinstance(plan, str) and plan.lstrip("\ufeff \t\r\n")[:1] in ("", "{"):
+        return _utf8(plan), b""
+    if isinstance(plan, (str, os.PathLike)):
+        return Path(plan).read_bytes(), os.fsencode(plan)
+    raise TypeError(f"a plan is a Plan, a mapping, JSON text or a path, not {plan!r}")
 
 
-def _reported(function: str, plan: PlanLike, options: Mapping[str, object]) -> Report:
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _outcome(function: str, plan: PlanLike, options: Mapping[str, object]) -> tuple[Outcome, str]:
+    """What came of the call, and the text of the plan."""
     text, name = _source(plan)
-    report = Report(call(function, text.encode(), name, options), text)
+    given = {key: value for key, value in options.items() if value is not None}
+    outcome = call(function, text, name, json.dumps(given, default=plain).encode())
     for listener in listeners:
-        listener(report)
-    return report
+        listener(function, outcome)
+    return outcome, text.decode("utf-8", "replace")
 
 
 def verify(
@@ -45,11 +55,15 @@ def verify(
     max_findings: int | None = None,
     max_seconds: float | None = None,
 ) -> Report:
-    """Decides whether `plan` is safe in every run. `engine`: "auto", "all", "hb", "smt" or "sim";
-    `max_seconds` is for each engine that searches (default 60; 0: no limit). Raises InputError for
-    a plan or an option that is wrong, OSError for a file that cannot be read."""
+    """Decides whether `plan` is safe in every run. `engine`: "auto", "all", "hb", "smt" or "sim".
+    `max_findings`: at least 1 (default 100). `max_seconds`: for each engine that searches (default 60;
+    0: no limit).
+
+    Raises InputError for a plan or an option that is wrong, OSError for a file that cannot be read,
+    ImportError if the library cannot be loaded. On Ctrl-C, KeyboardInterrupt is raised at once; the
+    search ends later by its limits, or with Python."""
     options = {"engine": engine, "max_findings": max_findings, "max_seconds": max_seconds}
-    return _reported("verify", plan, options)
+    return Report(*_outcome("verify", plan, options))
 
 
 def simulate(
@@ -64,19 +78,22 @@ def simulate(
     random_runs: int | None = None,
     seed: int | None = None,
 ) -> Report:
-    """Executes every order that `plan` allows; with `random_runs`, so many by chance. `count`: how
-    many interleavings there are, and how many fail. Raises as `verify` does."""
+    """Executes every order that `plan` allows; with `random_runs` above 0, so many by chance, drawn
+    from `seed` (default 0). `reduction`: "none", "sleep" or "classes". `count`: how many interleavings
+    there are, and how many fail. `max_findings`: at least 1 (default 100). The search ends as not proven
+    after `max_states` (default 10^9), `max_seconds` (default 60; 0: no limit) or 4 GiB of states.
+    `threads`: 0, the default, for all cores. Raises as `verify` does."""
     options = {
         "reduction": reduction,
         "count": count,
         "max_findings": max_findings,
         "max_states": max_states,
-        "max_seconds": max_seconds,
+        "max_seconds": 60 if max_seconds is None else max_seconds,
         "threads": threads,
         "random_runs": random_runs,
         "seed": seed,
     }
-    return _reported("simulate", plan, options)
+    return Report(*_outcome("simulate", plan, options))
 
 
 def plan(
@@ -88,8 +105,10 @@ def plan(
     capacity: int | None = None,
     slots: int | None = None,
 ) -> Planned:
-    """Places every tensor of `graph` that has no address, and verifies the plan. `capacity`: bytes
-    of every pool, if less than its own. Raises as `verify` does.
+    """Places every tensor of `graph` that has no address, and verifies the plan. `strategy`: a safe one
+    of `memverify plan --help`. `max_seconds`: of searching, besides proofs; above 0 (default 10).
+    `max_nodes`: of searches (default 0: no limit). `capacity`: bytes of every pool, if less than its
+    own. `slots`: for tensors that ask for more than one. Raises as `verify` does.
 
     >>> graph = Plan("chain")
     >>> hbm, queue = graph.pool("hbm"), graph.queue("q")
@@ -99,7 +118,6 @@ def plan(
     >>> plan(graph).peak_bytes
     {'hbm': 2048}
     """
-    text, name = _source(graph)
     options = {
         "strategy": strategy,
         "max_seconds": max_seconds,
@@ -107,7 +125,7 @@ def plan(
         "capacity": capacity,
         "slots": slots,
     }
-    return Planned(call("place", text.encode(), name, options), text)
+    return Planned(*_outcome("place", graph, options))
 
 
 def assert_safe(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import json
+import functools
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 SONAME = "libmemverify.so.0"
 
-SAFE, UNSAFE, BAD_INPUT, UNKNOWN, INTERNAL = range(5)
+_LONGEST_NAP = 0.1  # Seconds until Ctrl-C is heard, at worst.
 
 
 class _Error(ctypes.Structure):
@@ -42,27 +44,35 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-def _load() -> ctypes.CDLL:
-    """The library of MEMVERIFY_LIBRARY, else that beside this file, else the system's."""
-    here = Path(__file__).parent
-    solver = here / "libz3.so.4"
-    if solver.exists():  # Of a wheel that brings it.
-        ctypes.CDLL(str(solver), ctypes.RTLD_GLOBAL)
-    beside = here / SONAME
-    name = os.environ.get("MEMVERIFY_LIBRARY") or (str(beside) if beside.exists() else SONAME)
+def _find() -> str:
+    """The library of MEMVERIFY_LIBRARY, else that beside this file, else that of the prefix below which
+    `cmake --install` put both, else the system's."""
+    here = Path(__file__).resolve().parent
+    prefix = here.parent.parent.parent.parent  # …/lib/python3/dist-packages/memverify
+    places = [here, prefix / "lib", prefix / "lib64", *sorted(prefix.glob("lib/*-linux-*"))]
+    beside = [str(place / SONAME) for place in places if (place / SONAME).exists()]
+    return os.environ.get("MEMVERIFY_LIBRARY") or (beside[0] if beside else SONAME)
+
+
+@functools.lru_cache(maxsize=None)
+def _library() -> ctypes.CDLL:
+    """Loaded when it is first needed, so that importing this package never fails."""
+    solver = Path(__file__).parent / "libz3.so.4"
+    name = _find()
     try:
+        if solver.exists():  # Of a wheel that brings it.
+            ctypes.CDLL(str(solver), ctypes.RTLD_GLOBAL)
         library = ctypes.CDLL(name)
-    except OSError as error:
-        raise ImportError(f"memverify cannot load its library: {error}") from error
-    for function, (result, arguments) in _SIGNATURES.items():
-        entry = getattr(library, "memverify_" + function)
-        entry.restype, entry.argtypes = result, arguments
+        for function, (result, arguments) in _SIGNATURES.items():
+            entry = getattr(library, "memverify_" + function)
+            entry.restype, entry.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise ImportError(
+            f"memverify cannot load its library: {error}; MEMVERIFY_LIBRARY may name it"
+        ) from error
     if not library.memverify_is_compatible(0, 1):
         raise ImportError(f"{name} is not a memverify library of version 0.1 or later")
     return library
-
-
-_library = _load()
 
 
 def _text(value: bytes | None) -> str:
@@ -70,8 +80,8 @@ def _text(value: bytes | None) -> str:
 
 
 def version() -> str:
-    """The version of the library that runs, such as "0.1.0"."""
-    return _text(_library.memverify_version())
+    """The version of the library that runs, such as "0.1.0". ImportError if it cannot be loaded."""
+    return _text(_library().memverify_version())
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class Diagnostic:
 class Outcome:
     """A result of the library, copied."""
 
-    status: int
+    status: int  #: An exit code of the command.
     text: str
     json: str
     plan: str
@@ -103,8 +113,8 @@ def _take(handle: int | None) -> Outcome:
         raise MemoryError("memverify ran out of memory")
     try:
         errors = []
-        for index in range(_library.memverify_result_errors(handle)):
-            error = _library.memverify_result_error(handle, index)
+        for index in range(_library().memverify_result_errors(handle)):
+            error = _library().memverify_result_error(handle, index)
             errors.append(
                 Diagnostic(
                     id=_text(error.id),
@@ -116,26 +126,54 @@ def _take(handle: int | None) -> Outcome:
                 )
             )
         return Outcome(
-            status=_library.memverify_result_status(handle),
-            text=_text(_library.memverify_result_text(handle)),
-            json=_text(_library.memverify_result_json(handle)),
-            plan=_text(_library.memverify_result_plan(handle)),
+            status=_library().memverify_result_status(handle),
+            text=_text(_library().memverify_result_text(handle)),
+            json=_text(_library().memverify_result_json(handle)),
+            plan=_text(_library().memverify_result_plan(handle)),
             errors=tuple(errors),
         )
     finally:
-        _library.memverify_result_free(handle)
+        _library().memverify_result_free(handle)
 
 
-def call(function: str, text: bytes, file: str, options: Mapping[str, object]) -> Outcome:
-    """Reads the plan and has `function` ("verify", "simulate" or "place") look at it. Other threads
-    of Python run meanwhile."""
-    wrong = ctypes.c_void_p()
-    plan = _library.memverify_plan_read(text, len(text), file.encode(), ctypes.byref(wrong))
-    if plan is None:
-        return _take(wrong.value)
+def call(function: str, text: bytes, file: bytes, options: bytes) -> Outcome:
+    """Reads the plan and has `function` ("verify", "simulate" or "place") look at it; `options` are
+    JSON. Other threads of Python run meanwhile, and Ctrl-C is heard."""
+    entry = getattr(_library(), "memverify_" + function)
+
+    def work() -> Outcome:
+        wrong = ctypes.c_void_p()
+        plan = _library().memverify_plan_read(text, len(text), file, ctypes.byref(wrong))
+        if plan is None:
+            return _take(wrong.value)
+        try:
+            return _take(entry(plan, options))
+        finally:
+            _library().memverify_plan_free(plan)
+
+    return _interruptible(work)
+
+
+def _interruptible(work: Callable[[], Outcome]) -> Outcome:
+    """`work()` in a thread of its own, because Python raises KeyboardInterrupt in the main thread, and
+    only between its own instructions, which a wait may sleep through. After that `work` goes on in vain
+    until its limits end it, or Python ends."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    future: Future[Outcome] = Future()
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+        done.set()
+
     try:
-        given = {key: value for key, value in options.items() if value is not None}
-        entry = getattr(_library, "memverify_" + function)
-        return _take(entry(plan, json.dumps(given).encode()))
-    finally:
-        _library.memverify_plan_free(plan)
+        threading.Thread(target=run, name="memverify", daemon=True).start()
+    except RuntimeError:  # Python is ending, or there may be no more threads.
+        return work()
+    while not done.wait(_LONGEST_NAP):
+        pass
+    return future.result()

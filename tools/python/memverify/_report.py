@@ -10,14 +10,16 @@ from typing import Any
 from memverify._library import Diagnostic, Outcome
 from memverify._svg import arena_svg
 
-_VERDICTS = ("safe", "unsafe", "error", "unknown", "internal error")
+VERDICTS = ("safe", "unsafe", "error", "unknown", "internal error")  #: By the status.
 
 
 class InputError(ValueError):
     """The plan or an option is wrong. The message is what the command prints."""
 
-    def __init__(self, text: str, errors: tuple[Diagnostic, ...]) -> None:
-        super().__init__(text.rstrip())
+    errors: tuple[Diagnostic, ...]
+
+    def __init__(self, text: str, errors: tuple[Diagnostic, ...] = ()) -> None:
+        super().__init__(text.rstrip())  # What pickle calls this with; then it sets `errors`.
         self.errors = errors
 
 
@@ -59,13 +61,17 @@ def _finding(data: dict[str, Any]) -> Finding:
 class _Outcome:
     """What reports on plans and on graphs share."""
 
+    verdict: str  #: "safe", "unsafe", "unknown" or "internal error".
+    text: str  #: For people.
+    data: dict[str, Any]  #: The JSON report (docs/format.md).
+
     def __init__(self, outcome: Outcome, source: str) -> None:
         if outcome.errors:
             raise InputError(outcome.text, outcome.errors)
-        self.verdict = _VERDICTS[outcome.status]  #: "safe", "unsafe", "unknown", "internal error".
-        self.text = outcome.text  #: For people.
-        self.data: dict[str, Any] = json.loads(outcome.json)  #: The JSON report (docs/format.md).
-        self._source = source
+        self.verdict = VERDICTS[outcome.status]
+        self.text = outcome.text
+        self.data = json.loads(outcome.json)
+        self._source = source.lstrip("\ufeff")
 
     @property
     def is_safe(self) -> bool:
@@ -81,6 +87,8 @@ class _Outcome:
 class Report(_Outcome):
     """A verdict on a plan; in a notebook it shows the arena and the findings."""
 
+    findings: tuple[Finding, ...]
+
     def __init__(self, outcome: Outcome, source: str) -> None:
         super().__init__(outcome, source)
         self.findings = tuple(_finding(data) for data in self.data.get("findings", ()))
@@ -92,9 +100,11 @@ class Report(_Outcome):
 class Planned(_Outcome):
     """A graph with its tensors placed, or why it could not be; in a notebook it shows the arena."""
 
+    json: str  #: The text of the plan; "" if there is none.
+
     def __init__(self, outcome: Outcome, source: str) -> None:
         super().__init__(outcome, outcome.plan or source)
-        self.json = outcome.plan  #: The text of the plan; "" if there is none.
+        self.json = outcome.plan
 
     @property
     def plan(self) -> dict[str, Any]:
