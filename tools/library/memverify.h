@@ -1,11 +1,11 @@
 /* memverify.h -- memverify for C, and for every language that can call C.
  *
- *   memverify_result* read = NULL;
- *   memverify_plan* plan = memverify_plan_read(text, strlen(text), "plan.json", &read);
- *   if (plan == NULL) { fputs(memverify_result_text(read), stderr); }
- *   memverify_result* result = memverify_verify(plan, NULL);
- *   if (memverify_result_status(result) == MEMVERIFY_UNSAFE) {
- *     fputs(memverify_result_text(result), stderr);
+ *   memverify_result* result = NULL;
+ *   memverify_plan* plan = memverify_plan_read(text, strlen(text), "plan.json", &result);
+ *   if (plan != NULL) result = memverify_verify(plan, NULL);
+ *   if (result == NULL) exit(4);  // no memory
+ *   if (memverify_result_status(result) != MEMVERIFY_SAFE) {
+ *     fputs(memverify_result_text(result), stderr);  // findings, or what is wrong with the plan
  *   }
  *   memverify_result_free(result);
  *   memverify_plan_free(plan);
@@ -70,20 +70,24 @@ MEMVERIFY_API memverify_plan* memverify_plan_read(const char* text, size_t bytes
 /** Gives a plan back. */
 MEMVERIFY_API void memverify_plan_free(memverify_plan* plan);
 
-/** Decides whether the plan is safe. Options: "engine" ("auto", "all", "hb", "smt", "sim"),
- *  "max_findings" (>= 1, default 100), "max_seconds" (for each engine that searches, default 60; 0:
- *  no limit). Cost: that of the engines, and a copy of the plan. */
+/** Decides whether the plan is safe. Options: "engine" ("auto", the default, "all", "hb", "smt",
+ *  "sim"), "max_findings" (>= 1, default 100), "max_seconds" (for each engine that searches,
+ *  default 60; 0: no limit). Cost: that of the engines, and a copy of the plan. */
 MEMVERIFY_API memverify_result* memverify_verify(const memverify_plan* plan, const char* options);
 
-/** Executes every order that the plan allows. Options: "reduction" ("none", "sleep", "classes"),
- *  "count" (true: how many interleavings there are, and how many of them fail), "max_findings",
- *  "max_states", "max_seconds", "threads" (0: all cores), "random_runs" (> 0: that many random runs
- *  instead), "seed". */
+/** Executes every order that the plan allows, of which there can be very many: set "max_seconds"
+ *  unless the plan is small. Nothing interrupts a call but its limits, after which the plan is
+ *  not proven. Options: "reduction" ("none", the default, "sleep", "classes"), "count" (true: how
+ *  many interleavings there are, and how many of them fail; default false), "max_findings" (>= 1,
+ *  default 100), "max_states" (>= 1, default 10^9), "max_seconds" (default 0: no limit),
+ *  "threads" (default 0: all cores), "random_runs" (> 0: that many random runs instead; default
+ *  0), "seed" (of what is drawn, default 0). States take 4 GiB at most. */
 MEMVERIFY_API memverify_result* memverify_simulate(const memverify_plan* plan, const char* options);
 
 /** Places the tensors of a graph and verifies the plan, which memverify_result_plan then gives.
- *  Options: "strategy" (default "auto"), "max_seconds" (default 10), "max_nodes", "capacity" (bytes
- *  of every pool, if less than its own), "slots". */
+ *  Options: "strategy" (default "auto"), "max_seconds" (of searching, besides proofs; > 0, default
+ *  10), "max_nodes" (of searches, default 0: no limit), "capacity" (bytes of every pool, if less
+ *  than its own), "slots" (>= 1; for tensors that ask for more than one). */
 MEMVERIFY_API memverify_result* memverify_place(const memverify_plan* graph, const char* options);
 
 /** How the call ended. */
