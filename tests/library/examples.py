@@ -18,14 +18,15 @@ def run(command, code, words, **more):
     return done.stdout
 
 
-table = [sys.executable, EXAMPLES / "buffer_table.py"]
+table = [EXAMPLES / "buffer_table.py"]
 safe, unsafe = run(table, 0, "{"), run([*table, "--by-live-ranges"], 0, "{")
 run([BINARY, "-"], 0, "memverify: safe", input=safe)
 run([BINARY, "-"], 1, "`score` may write `scores` while `norm` still reads `heads`", input=unsafe)
+run([*table, "--mistake"], 2, "")
 lines = (EXAMPLES / "buffer_table.py").read_text().splitlines()
 assert len(lines) - next(k for k, line in enumerate(lines) if line.startswith("def ")) <= 60
 
-recorder = [sys.executable, EXAMPLES / "stream_recorder.py"]
+recorder = [EXAMPLES / "stream_recorder.py"]  # By its first line, as its text says.
 run(recorder, 0, "memverify: safe")
 run([*recorder, "--forget"], 1,
     "`next_forward` may write `next_forward.out` while `all_reduce` still reads `backward.out`")

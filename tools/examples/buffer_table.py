@@ -10,8 +10,8 @@ and writes, and which kernels it waits for. With --by-live-ranges it gives `scor
 runs on another stream.
 """
 
+import argparse
 import json
-import sys
 
 # name, dtype, shape, and for a view what it is a view of and where it starts, in bytes
 VALUES = [
@@ -70,5 +70,7 @@ def plan_of(offsets, values, strides, kernels):
 
 
 if __name__ == "__main__":
-    places = BY_LIVE_RANGES if "--by-live-ranges" in sys.argv else APART
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--by-live-ranges", action="store_true", help="the mistake")
+    places = BY_LIVE_RANGES if parser.parse_args().by_live_ranges else APART
     print(json.dumps(plan_of(places, VALUES, STRIDES, KERNELS), indent=1))

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """From the calls of a program to a plan: streams, events, an allocator that caches, record_stream.
 
-    PYTHONPATH=tools/python tools/examples/stream_recorder.py [--forget]
+    export PYTHONPATH=tools/python MEMVERIFY_LIBRARY=build/release/libmemverify.so.0
+    tools/examples/stream_recorder.py [--forget]
 
-The program has the shape of those of PyTorch: a tensor belongs to the stream it was made on, and
-its block goes back to that stream's cache when it is dropped. What still runs on another stream is
-nothing the allocator knows of, unless record_stream tells it. With --forget the program does not.
+With the wheel installed the last line is enough. The program has the shape of those of PyTorch: a
+tensor belongs to the stream it was made on, and its block goes back to that stream's cache when it is
+dropped. What still runs on another stream is nothing the allocator knows of, unless record_stream
+tells it. With --forget the program does not.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 import memverify
@@ -114,8 +117,10 @@ def program(recorder: Recorder, forget: bool) -> None:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--forget", action="store_true", help="the mistake")
     recorder = Recorder()
-    program(recorder, forget="--forget" in sys.argv)
+    program(recorder, forget=parser.parse_args().forget)
     report = memverify.verify(recorder.plan)
     print(report, end="")
     return 0 if report.is_safe else 1
