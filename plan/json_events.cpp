@@ -21,6 +21,13 @@ std::size_t find_invalid_utf8(std::string_view text) {
   };
   const auto continues = [&](std::size_t k) { return (byte(k) & 0xC0U) == 0x80U; };
   while (i < text.size()) {
+    if (std::uint64_t word = 0; text.size() - i >= sizeof word) {
+      std::memcpy(&word, text.data() + i, sizeof word);
+      if ((word & 0x8080808080808080U) == 0) {
+        i += sizeof word;
+        continue;
+      }
+    }
     const unsigned lead = byte(i);
     const unsigned next = byte(i + 1);
     if (lead < 0x80) {
