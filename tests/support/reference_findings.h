@@ -12,16 +12,20 @@
 
 namespace memverify::testing {
 
-/// Races of the same ops are one, under the lowest rule; other findings of the same rule and ops;
-/// without ops, of the same rule and tensors, storages and pool. `also` and `tensors` are merged.
+/// Races of the same ops are one, under the lowest rule; other findings of the same rule and ops
+/// (but what an alloc or free does to an output is not what it does to its storage); without ops,
+/// of the same rule and tensors, storages and pool. `also` and `tensors` are merged.
 class FindingSet {
  public:
   void add(const Finding& finding) {
     const bool by_ops = !finding.ops.empty();
     const bool race = finding.rule <= Rule::kWaw;
-    const Key key{race ? Rule::kWar : finding.rule, finding.ops,
-                  by_ops ? Tensors{} : finding.tensors, by_ops ? Storages{} : finding.storages,
-                  by_ops ? kNone<PoolId> : finding.pool};
+    const Key key{race ? Rule::kWar : finding.rule,
+                  finding.ops,
+                  by_ops ? Tensors{} : finding.tensors,
+                  by_ops ? Storages{} : finding.storages,
+                  by_ops ? kNone<PoolId> : finding.pool,
+                  finding.rule == Rule::kLifetime && finding.tensors.empty()};
     Finding& kept = findings_.try_emplace(key, finding).first->second;
     merge(kept.tensors, finding.tensors);
     merge(kept.also, finding.also);
@@ -53,7 +57,7 @@ class FindingSet {
  private:
   using Tensors = std::vector<TensorId>;
   using Storages = std::vector<StorageId>;
-  using Key = std::tuple<Rule, std::vector<OpId>, Tensors, Storages, PoolId>;
+  using Key = std::tuple<Rule, std::vector<OpId>, Tensors, Storages, PoolId, bool>;
 
   template <typename T>
   static void merge(std::vector<T>& into, const std::type_identity_t<std::vector<T>>& from) {
