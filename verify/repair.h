@@ -54,9 +54,9 @@ RepairSearch repair_by_waiting(const Plan& plan, const RepairOptions& options);
 /// Cost: a verification for each set of storages and each address.
 RepairSearch repair_by_moving(const Plan& plan, const RepairOptions& options);
 
-/// One op earlier or later in program order, across none that uses bytes of its alias families or
-/// their storages, so that every read still means the same write. Cost: a verification for each op
-/// and place, nearest first.
+/// One op earlier or later in program order, across none that uses bytes of its alias families, so
+/// that no read comes to mean another write. An alloc or free may pass what uses its storage, but
+/// no other alloc or free of it. Cost: a verification for each op and place, nearest first.
 RepairSearch repair_by_reordering(const Plan& plan, const RepairOptions& options);
 
 /// A copy of what a reader reads (plan/edit.h), taken right after it was written, with the fewest
@@ -82,8 +82,9 @@ Plan with_honest_peaks(const Plan& plan);
 /// Decides by `options.decide`, and counts.
 EngineResult decide(const Plan& plan, const RepairOptions& options, std::size_t& verifications);
 
-/// True iff nothing is between `place` and the op that uses a family or storage of the op's: it may
-/// be moved there (plan/edit.h), and every read means the same write as before.
+/// True iff nothing is between `place` and the op that uses a family of the op's, or that allocs or
+/// frees the storage that the op does: it may be moved there (plan/edit.h), and no read means
+/// another write than before.
 bool may_move_to(const Plan& plan, OpId op, std::uint32_t place);
 
 }  // namespace memverify

@@ -13,24 +13,21 @@ constexpr std::uint32_t kLeastSteps = 8;
 /// What an op uses, as far as the order of ops gives it a meaning.
 struct OpTouches {
   std::set<TensorId> families;   ///< Roots.
-  std::set<StorageId> storages;  ///< Allocated or freed, and those of the families.
+  std::set<StorageId> storages;  ///< Allocated or freed.
   bool of_everything = false;    ///< Clobbers a pool, or its effects are not known.
-  bool is_lifetime = false;
 };
 
 OpTouches touches_of(const Plan& plan, OpId id) {
   const Op& op = plan.ops[id];
   OpTouches touches;
   touches.of_everything = op.kind == OpKind::kUnknown;
-  touches.is_lifetime = op.kind == OpKind::kAlloc || op.kind == OpKind::kFree;
-  if (touches.is_lifetime) touches.storages.insert(op.storage);
+  if (op.kind == OpKind::kAlloc || op.kind == OpKind::kFree) touches.storages.insert(op.storage);
   for (const Access& access : plan.accesses_of(op)) {
     if (access.tensor == kNone<TensorId>) {
       touches.of_everything = true;
       continue;
     }
     touches.families.insert(plan.tensors[access.tensor].root);
-    touches.storages.insert(plan.tensors[access.tensor].storage);
   }
   return touches;
 }
@@ -43,8 +40,8 @@ bool meet(const OpTouches& a, const OpTouches& b) {
   const auto share = [](const auto& x, const auto& y) {
     return std::ranges::any_of(x, [&](auto id) { return y.contains(id); });
   };
-  return share(a.families, b.families) ||
-         ((a.is_lifetime || b.is_lifetime) && share(a.storages, b.storages));
+  // An alloc or free may pass accesses: whether they are in the right place is for the verdict.
+  return share(a.families, b.families) || share(a.storages, b.storages);
 }
 
 }  // namespace

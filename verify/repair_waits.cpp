@@ -1,23 +1,17 @@
 #include "verify/repair_waits.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <optional>
 
 #include "plan/describe.h"
-#include "plan/layout.h"
 #include "plan/words.h"
-#include "verify/cases.h"
-#include "verify/order.h"
-#include "verify/program.h"
 #include "verify/smt_solver.h"
-#include "verify/walk.h"
+#include "verify/wait_candidates.h"
 
 namespace memverify {
 namespace {
 
-constexpr std::uint32_t kMostDistance = 4;
+constexpr std::size_t kMostSeeds = 64;  ///< Candidates that findings name, beside those.
 constexpr std::size_t kMostHints = 16;
 constexpr std::size_t kMostOpsToSearch = 200;  ///< Of which all pairs are looked at.
 
@@ -50,118 +44,6 @@ std::string first_error(const Plan& plan, const EngineResult& result) {
   return "it is not proven safe";
 }
 
-std::uint32_t widest_distance(const Plan& plan, const EngineResult& found) {
-  if (plan.iterations == 1) return 0;
-  std::int64_t widest = 1;
-  for (const Finding& finding : found.findings) {
-    if (finding.iteration.size() != 2) continue;
-    widest = std::max(widest, std::abs(finding.iteration[1] - finding.iteration[0]));
-  }
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(widest, kMostDistance));
-}
-
-/// What a wait between two commands of a plan that runs once would add: nothing where they are
-/// ordered, a deadlock where they are ordered the other way round.
-class KnownOrder {
- public:
-  explicit KnownOrder(const Plan& plan) {
-    if (plan.iterations != 1 || !plan.when_terms.empty() || !plan.symbols.empty()) return;
-    const Valuation none;
-    Result<Layout> layout = Layout::make(plan, none);
-    if (!layout.ok()) return;
-    layout_ = std::move(layout).value();
-    program_ = make_program(plan, *layout_, ConditionCase(plan, 1), 1);
-    if (!program_.contended.empty()) return;
-    walk_ = walk(program_);
-    order_.emplace(program_, walk_);
-    if (!order_->is_known()) order_.reset();
-  }
-
-  bool makes_pointless(const AddedWait& wait) const {
-    return order_ && (before(wait.on, wait.waiter) || before(wait.waiter, wait.on));
-  }
-
- private:
-  bool before(OpId a, OpId b) const {
-    const Cmd first = program_.find(a, 0);
-    const Cmd second = program_.find(b, 0);
-    if (first == kNoCmd || second == kNoCmd) return false;
-    if (walk_.completed[first] == 0 || walk_.completed[second] == 0) return false;
-    return order_->chain(first) != kNoChain && order_->before(first, second);
-  }
-
-  std::optional<Layout> layout_;
-  Program program_;
-  Walk walk_;
-  std::optional<Order> order_;
-};
-
-/// True iff which wait gets which signal may be a choice of the run: commands of several queues, or
-/// of one that does not start them in order, take from a semaphore. Another wait may then end a
-/// deadlock.
-bool has_choice(const Plan& plan) {
-  std::vector<std::optional<QueueId>> taker(plan.semaphores.size());
-  for (const Op& op : plan.ops) {
-    for (const Wait& wait : plan.waits_of(op)) {
-      if (wait.kind != WaitKind::kSemaphore) continue;
-      if (std::ranges::none_of(plan.waits, [&](const Wait& other) {
-            return other.kind == WaitKind::kSemaphore && other.semaphore == wait.semaphore &&
-                   other.consume;
-          })) {
-        continue;
-      }
-      std::optional<QueueId>& queue = taker[index(wait.semaphore)];
-      const bool is_ordered =
-          op.queue != kNone<QueueId> && plan.queues[op.queue].order != QueueOrder::kNone;
-      if (!is_ordered || queue.value_or(op.queue) != op.queue) return true;
-      queue = op.queue;
-    }
-  }
-  return false;
-}
-
-std::vector<AddedWait> candidates_of(const Plan& plan, std::uint32_t widest) {
-  std::vector<AddedWait> candidates;
-  const KnownOrder known(plan);
-  for (const OpId waiter : ids(plan.ops)) {
-    if (plan.ops[waiter].kind == OpKind::kView) continue;
-    for (const OpId on : ids(plan.ops)) {
-      if (plan.ops[on].kind == OpKind::kView) continue;
-      for (std::uint32_t distance = waiter == on ? 1 : 0; distance <= widest; ++distance) {
-        const AddedWait wait{waiter, on, distance};
-        if (!known.makes_pointless(wait)) candidates.push_back(wait);
-      }
-    }
-  }
-  return candidates;
-}
-
-/// The waits that would order what the findings are about.
-std::vector<AddedWait> waits_between(const Plan& plan, std::span<const Finding> findings) {
-  std::vector<AddedWait> waits;
-  const auto add = [&](OpId waiter, std::int64_t at, OpId on, std::int64_t on_at) {
-    const std::int64_t distance = at - on_at;
-    const bool is_possible = distance >= 0 && (distance > 0 || waiter != on) &&
-                             distance <= std::numeric_limits<std::uint32_t>::max() &&
-                             plan.ops[waiter].kind != OpKind::kView &&
-                             plan.ops[on].kind != OpKind::kView;
-    const AddedWait wait{waiter, on, static_cast<std::uint32_t>(distance)};
-    if (is_possible && std::ranges::count(waits, wait) == 0) waits.push_back(wait);
-  };
-  for (const Finding& f : findings) {
-    if (!is_error(f) || f.ops.empty() || f.rule == Rule::kDeadlock) continue;
-    const auto at = [&](std::size_t i) {
-      return i < f.iteration.size() ? f.iteration[i] : std::int64_t{0};
-    };
-    if (f.expected != kNone<OpId>) add(f.ops[0], at(0), f.expected, f.expected_iteration);
-    if (f.ops.size() == 2) {
-      add(f.ops[1], at(1), f.ops[0], at(0));
-      if (f.expected != kNone<OpId>) add(f.ops[1], at(1), f.expected, f.expected_iteration);
-    }
-  }
-  return waits;
-}
-
 class WaitSearch {
  public:
   WaitSearch(const Plan& plan, const RepairOptions& options) : plan_(plan), options_(options) {}
@@ -175,7 +57,10 @@ class WaitSearch {
     }
     if (!can_help(first)) return std::move(result_);
     if (plan_.ops.size() <= kMostOpsToSearch) {
-      candidates_ = candidates_of(plan_, widest_distance(plan_, first));
+      const std::uint32_t widest = widest_distance(plan_, first);
+      candidates_ = candidates_of(plan_, widest);
+      is_cut_ = has_distance_above(plan_, widest);
+      if (is_cut_) add_seeds(first);
       result_.candidates = candidates_.size();
       if (candidates_.size() <= options_.max_candidates) search(first);
     }
@@ -201,6 +86,7 @@ class WaitSearch {
   }
 
   bool is_spent() const { return result_.verifications >= options_.max_verifications; }
+  bool wants_more() const { return !is_spent() && result_.sets.size() < options_.max_offers; }
 
   EngineResult decide(std::span<const AddedWait> waits) {
     return memverify::decide(with_waits(plan_, waits), options_, result_.verifications);
@@ -216,23 +102,54 @@ class WaitSearch {
     return decide(waits);
   }
 
+  /// Waits between the ops of the findings, at their distance, and of the findings that those
+  /// leave.
+  void add_seeds(const EngineResult& first) {
+    std::vector<AddedWait> seeds;
+    EngineResult now = first;
+    while (is_faulty(now) && seeds.size() < kMostSeeds && !is_spent()) {
+      const std::size_t before = seeds.size();
+      for (const AddedWait& wait : waits_between(plan_, now.findings)) {
+        if (std::ranges::count(seeds, wait) == 0) seeds.push_back(wait);
+      }
+      if (seeds.size() == before) break;
+      now = decide(seeds);
+    }
+    for (const AddedWait& wait : seeds) {
+      const auto at = std::ranges::find(candidates_, wait);
+      seeds_.push_back(static_cast<std::size_t>(at - candidates_.begin()));
+      if (at == candidates_.end()) candidates_.push_back(wait);
+    }
+  }
+
+  std::string found_none(const EngineResult& first) const {
+    const std::string_view what =
+        is_cut_ ? "none of the waits that were tried, and no set of them, makes the plan safe; "
+                : "no waits make the plan safe without a deadlock; ";
+    return std::string(what) + first_error(plan_, first);
+  }
+
   void search(const EngineResult& first) {
     smt::Solver solver;
     std::vector<smt::Bool> taken;
     for (std::size_t k = 0; k < candidates_.size(); ++k) {
       taken.push_back(solver.terms().boolean("w" + std::to_string(k)));
     }
+    for (const std::size_t k : seeds_) {
+      Chosen alone(taken.size(), 0);
+      alone[k] = 1;
+      if (wants_more()) learn(solver, taken, std::move(alone));
+    }
     std::size_t size = 1;
-    while (!is_spent()) {
+    while (wants_more()) {
       const smt::Bool few = solver.terms().hold_at_most(taken, size);
       const smt::Answer answer = solver.check(std::span(&few, 1));
       if (answer == smt::Answer::kUnknown) return;
       if (answer == smt::Answer::kUnsat) {
         if (!result_.sets.empty()) break;
         if (solver.check() != smt::Answer::kSat) {
-          result_.why_not =
-              "no waits make the plan safe without a deadlock; " + first_error(plan_, first);
-          result_.is_exact = !met_unknown_;
+          result_.why_not = found_none(first);
+          result_.is_exact = !met_unknown_ && !is_cut_;
           return;
         }
         ++size;
@@ -240,25 +157,27 @@ class WaitSearch {
       }
       Chosen chosen(taken.size(), 0);
       for (std::size_t k = 0; k < taken.size(); ++k) chosen[k] = solver.value(taken[k]) ? 1 : 0;
-      if (!learn(solver, taken, chosen)) break;
+      learn(solver, taken, std::move(chosen));
     }
-    result_.is_exact = !result_.sets.empty() && !met_unknown_;
+    if (result_.sets.empty()) return;
+    // With distances left out, a smaller set may be among those; but none is smaller than one wait.
+    const bool is_least = !is_cut_ || result_.sets.front().size() == 1;
+    result_.is_exact = !met_unknown_ && is_least;
   }
 
-  /// Asks about a proposal; adds a clause that it does not meet. False: enough sets are known.
-  bool learn(smt::Solver& solver, const std::vector<smt::Bool>& taken, Chosen chosen) {
+  /// Asks about a proposal; adds a clause that it does not meet.
+  void learn(smt::Solver& solver, const std::vector<smt::Bool>& taken, Chosen chosen) {
     const EngineResult result = decide(chosen);
     std::vector<smt::Bool> clause;
     if (result.verdict == Verdict::kSafe) {
       keep(chosen);
-      if (result_.sets.size() >= options_.max_offers) return false;
     } else if (is_faulty(result)) {
       grow(chosen);
       for (std::size_t k = 0; k < taken.size(); ++k) {
         if (chosen[k] == 0) clause.push_back(taken[k]);
       }
       solver.require(solver.terms().any(clause));
-      return true;
+      return;
     } else if (blocks(result) && !takes_) {
       shrink(chosen);
     } else {
@@ -271,7 +190,6 @@ class WaitSearch {
       if (chosen[k] != 0) clause.push_back(solver.terms().no(taken[k]));
     }
     solver.require(solver.terms().any(clause));
-    return true;
   }
 
   void keep(const Chosen& chosen) {
@@ -343,8 +261,10 @@ class WaitSearch {
   const Plan& plan_;
   const RepairOptions& options_;
   std::vector<AddedWait> candidates_;
+  std::vector<std::size_t> seeds_;  ///< Candidates that the findings name, asked about first.
   const bool takes_ = has_choice(plan_);
   bool met_unknown_ = false;
+  bool is_cut_ = false;  ///< Waits of greater distances are no candidates.
   WaitRepair result_;
 };
 

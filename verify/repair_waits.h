@@ -35,16 +35,17 @@ std::string describe(const Plan& plan, const AddedWait& wait);
 struct WaitRepair {
   /// Each makes the plan safe, which was decided; all are of one size. Empty: see `why_not`.
   std::vector<std::vector<AddedWait>> sets;
-  bool is_exact =
-      false;            ///< No smaller set of candidates does; else no set is smaller by inclusion.
-  std::string why_not;  ///< A sentence without its full stop, when there is no set.
+  bool is_exact = false;  ///< No smaller set of waits does; else no set is smaller by inclusion.
+  std::string why_not;    ///< A sentence without its full stop, when there is no set.
   std::size_t candidates = 0;
   std::size_t verifications = 0;
 };
 
-/// The candidates are all pairs of runtime commands of the plan, in both directions, and in a plan
-/// that repeats with every distance up to that of a finding, at least 1. All tensors must be
-/// placed. A safe plan gets one empty set.
+/// The candidates are all pairs of runtime commands of the plan, in both directions; in a plan that
+/// repeats with every distance up to that of the findings, at least 1 and at most 4, and at any
+/// distance those between the ops of a finding, of which there are at most 64 or so. Exact is then
+/// only a set of one wait, unless no iterations lie further apart. All tensors must be placed. A
+/// safe plan gets one empty set.
 WaitRepair repair_by_waits(const Plan& plan, const RepairOptions& options = {});
 
 /// The candidates whose order is open, in a plan that runs once and has one case; else all. None of

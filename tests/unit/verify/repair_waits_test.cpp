@@ -168,6 +168,52 @@ TEST(Repair, SubmitsAReaderBeforeWhatOverwritesIt) {
   EXPECT_TRUE(repair_by_waiting(plan, {}).found.empty()) << "on one queue no wait helps";
 }
 
+TEST(Repair, OffersTheDistanceThatAFindingNeedsHoweverLarge) {
+  const std::string head = R"({"memverify": 1, "iterations": 12, "pools": [{"id": "p"}],
+    "queues": [{"id": "t"}, {"id": "v"}], "semaphores": [{"id": "prod", "kind": "timeline"}],
+    "storages": [{"id": "bank", "pool": "p", "bytes": 64,
+                  "offset": [0, 64, 128, 192, 256, 320, 384, 448]}],
+    "tensors": [{"id": "x", "storage": "bank", "bytes": 64}], "ops": [)";
+  const Plan deep = read_plan(head + R"j(
+    {"id": "matmul", "queue": "t", "writes": ["x"],
+     "signals": [{"semaphore": "prod", "value": "iteration+1"}]},
+    {"id": "evac", "queue": "v", "reads": ["x"],
+     "waits": [{"semaphore": "prod", "value": "min(iteration+6,12)"}]}]})j",
+                              "deep.json")
+                        .value();
+  const WaitRepair far = repair_by_waits(deep);
+  ASSERT_FALSE(far.sets.empty()) << far.why_not;
+  EXPECT_EQ(far.sets.front(), (std::vector<AddedWait>{{OpId{0}, OpId{1}, 8}}));
+  EXPECT_TRUE(far.is_exact);
+  const RepairSearch banks =
+      repair_by_waiting(corpus_plan("f04-eight-banks.unsafe.json"), {.max_offers = 1});
+  ASSERT_FALSE(banks.found.empty());
+  EXPECT_EQ(banks.found.front().changes.front(),
+            "`matmul` waits for `evacuate` of 8 iterations before");
+  const Plan lost = read_plan(head + R"(
+    {"id": "w", "queue": "t", "writes": ["x"]}, {"id": "r", "queue": "t", "reads": ["x"],
+     "writes": []}, {"id": "o", "queue": "t", "reads": [{"tensor": "x", "distance": 9}]}]})",
+                              "lost.json")
+                        .value();
+  const WaitRepair none = repair_by_waits(lost);
+  EXPECT_TRUE(none.sets.empty());
+  EXPECT_FALSE(none.is_exact) << "distances were left out";
+  EXPECT_EQ(none.why_not.rfind("none of the waits that were tried", 0), 0U) << none.why_not;
+}
+
+TEST(Repair, SubmitsAFreeAfterTheLastUse) {
+  const Plan plan = corpus_plan("b60-workspace-keyed-by-stream.unsafe.json");
+  const RepairSearch search = repair_by_reordering(plan, {});
+  ASSERT_EQ(search.found.size(), 1U) << search.why_not;
+  EXPECT_EQ(search.found.front().changes.front(),
+            "submit `graph1_gemm_replay` before `destroy_graph2`");
+  const OpId alloc{0};
+  const OpId free{3};
+  ASSERT_EQ(plan.ops[free].kind, OpKind::kFree);
+  EXPECT_TRUE(may_move_to(plan, free, static_cast<std::uint32_t>(plan.ops.size())));
+  EXPECT_FALSE(may_move_to(plan, free, index(alloc))) << "across the alloc";
+}
+
 TEST(Repair, MovesTheFewestStoragesAsLowAsTheyGo) {
   const Plan plan = corpus_plan("b02-view-chain-hides-reader.unsafe.json");
   const RepairSearch search = repair_by_moving(plan, {});
