@@ -1,6 +1,8 @@
 #include "tools/explain_plan.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "plan/json_text.h"
@@ -10,6 +12,7 @@
 #include "tools/parse.h"
 #include "tools/storage_report.h"
 #include "tools/verify_file.h"
+#include "verify/verify.h"
 
 namespace memverify {
 namespace {
@@ -20,7 +23,60 @@ struct Shown {
   std::vector<StorageView> views;
   std::vector<std::pair<PoolId, PlanViews::Peak>> peaks;  ///< Whose storages are `views`, in order.
   std::string problem;
+  std::string nothing = "nothing is held there: no command uses a byte";  ///< Without `views`.
+  std::vector<std::string> rules;  ///< Ids, of the errors of an unsafe plan.
+  Verdict verdict = Verdict::kSafe;
 };
+
+/// By clocks alone, which looked at the plan already.
+void find_faults(const Plan& plan, Shown& shown) {
+  const EngineResult result = verify_happens_before(plan, {});
+  shown.verdict = result.verdict;
+  std::set<std::string> ids;
+  for (const Finding& finding : result.findings) {
+    const RuleInfo& rule = info(finding.rule);
+    if (rule.severity == Severity::kError) ids.emplace(rule.id);
+  }
+  shown.rules.assign(ids.begin(), ids.end());
+}
+
+std::string verdict_text(const Shown& shown, const Style& style) {
+  switch (shown.verdict) {
+    case Verdict::kSafe:
+      return "";
+    case Verdict::kUnknown:
+      return "memverify: clocks do not decide whether the plan is safe; see memverify verify\n";
+    case Verdict::kUnsafe:
+      break;
+  }
+  return "memverify: " + style.error("the plan is unsafe") + " (" + listed(shown.rules) +
+         "); see memverify verify\n";
+}
+
+/// Of an op without a storage to show.
+std::string nothing_of(const Op& op) {
+  const std::string who = memverify::quoted(op.name);
+  switch (op.kind) {
+    case OpKind::kView:
+      return who + " is a view: it does not run";
+    case OpKind::kRecord:
+    case OpKind::kWait:
+    case OpKind::kBarrier:
+    case OpKind::kHostWait:
+      return who + " only orders commands: it uses no byte";
+    default:
+      return who + " uses, allocates and frees no byte of a storage";
+  }
+}
+
+std::string storages_text(std::span<const StorageView> views) {
+  std::set<StorageId> distinct;
+  for (const StorageView& view : views) distinct.insert(view.storage);
+  const auto count = static_cast<std::int64_t>(distinct.size());
+  const std::string text = counted(count, "storage");
+  if (distinct.size() == views.size()) return text;
+  return text + ", " + std::to_string(views.size()) + " counting each iteration's own";
+}
 
 /// The id of `wanted` in `table`; kNone, and a sentence, when there is no such name.
 template <typename Id, typename Table>
@@ -78,7 +134,9 @@ Shown select(const PlanViews& views, const ExplainPlanOptions& options) {
     keep_tensor(shown.views.back(), id);
   } else {
     const OpId id = find_named<OpId>(plan.ops, "op", options.op, shown.problem);
-    if (id != kNone<OpId>) shown.views = views.of_op(id, options.iteration);
+    if (id == kNone<OpId>) return shown;
+    shown.views = views.of_op(id, options.iteration);
+    shown.nothing = nothing_of(plan.ops[id]);
   }
   return shown;
 }
@@ -88,7 +146,7 @@ std::string peak_text(const Plan& plan, PoolId pool, const PlanViews::Peak& peak
   return style.strong("pool " + quoted(plan.pools[pool].name)) + ": " +
          counted(peak.highest, "byte") + " up to its highest storage; at most " +
          counted(peak.held, "byte") + " held at once, at tick " + std::to_string(peak.tick) +
-         ", in " + counted(static_cast<std::int64_t>(peak.storages.size()), "storage") + "\n";
+         ", in " + storages_text(peak.storages) + "\n";
 }
 
 std::string shown_text(const PlanViews& views, const Shown& shown, const Style& style) {
@@ -110,8 +168,8 @@ std::string shown_text(const PlanViews& views, const Shown& shown, const Style& 
              " (--format json has all)\n";
     }
   }
-  if (out.empty()) out = "nothing is held there: no command uses a byte\n";
-  return out + case_text(views);
+  if (out.empty()) out = shown.nothing + "\n";
+  return out + case_text(views) + verdict_text(shown, style);
 }
 
 std::string shown_json(const PlanViews& views, const Shown& shown) {
@@ -120,6 +178,7 @@ std::string shown_json(const PlanViews& views, const Shown& shown) {
   json.open('{');
   json.field("memverify", std::int64_t{1});
   json.field("plan", plan.name);
+  if (shown.verdict != Verdict::kUnknown) json.field("verdict", name(shown.verdict));
   json.field("iterations", std::int64_t{views.iterations()});
   json.field("makespan", views.makespan());
   json.key("peaks");
@@ -165,8 +224,9 @@ ExitCode explain_plan(const ExplainPlanOptions& options) {
                                       std::to_string(views.value().iterations()) +
                                       ": later ones repeat these");
   }
-  const Shown shown = select(views.value(), options);
+  Shown shown = select(views.value(), options);
   if (!shown.problem.empty()) return usage_error("explain", shown.problem);
+  find_faults(*loaded.plan, shown);
   StandardOutput output;
   if (options.format == "json") {
     output.write(shown_json(views.value(), shown));

@@ -82,6 +82,10 @@ class DotWriter {
         continue;
       }
       const std::string waiter = command(next.op, next.iteration, next.frees ? " (frees)" : "");
+      if (next.is_earlier) {
+        edge(waiter, node, "color=red, style=bold, label=\"does not wait\"");
+        continue;
+      }
       if (!next.waits) {
         edge(node, waiter, "color=red, style=bold, label=\"does not wait\"");
         continue;

@@ -40,11 +40,15 @@ std::string next_words(const Plan& plan, const UseView& use, const NextUse& next
                        const Style& style) {
   if (next.op == kNone<OpId>) return "held to the end of the plan";
   const std::string who = op_words(plan, next.op, next.iteration);
-  std::string deed = "writes these bytes";
-  if (next.frees) deed = "frees the storage";
-  if (!next.frees && next.tensor != kNone<TensorId>) {
-    deed = "writes " + quoted(plan.tensors[next.tensor].name) + " at [" +
-           std::to_string(next.bytes.begin) + ", " + std::to_string(next.bytes.end) + ")";
+  std::string deed = "frees the storage";
+  if (!next.frees) {
+    deed = (next.clobbers ? "clobbers " : "writes ") +
+           (next.tensor != kNone<TensorId> ? quoted(plan.tensors[next.tensor].name) + " at "
+                                           : std::string()) +
+           "[" + std::to_string(next.bytes.begin) + ", " + std::to_string(next.bytes.end) + ")";
+  }
+  if (next.is_earlier) {
+    return "before: " + who + " " + deed + ": " + style.error("this use does not wait for it");
   }
   return "next: " + who + " " + deed + ": " +
          (next.waits ? "waits for it" + through_words(plan, use, next)
@@ -62,7 +66,8 @@ void add_use_lines(std::string& out, const Plan& plan, const StorageView& view, 
   for (const NextUse& next : use.next) {
     out += indent + "  " + next_words(plan, use, next, style) + "\n";
   }
-  if (use.next.empty()) out += indent + "  next: nobody writes or frees these bytes again\n";
+  const bool is_last = std::ranges::all_of(use.next, &NextUse::is_earlier);
+  if (is_last) out += indent + "  next: nobody writes or frees these bytes again\n";
 }
 
 void add_alias_lines(std::string& out, const Plan& plan, const StorageView& view,

@@ -12,7 +12,7 @@
 #include "verify/order.h"
 #include "verify/schedule.h"
 #include "verify/storage_causes.h"
-#include "verify/sync_path.h"
+#include "verify/storage_next.h"
 #include "verify/walk.h"
 
 namespace memverify {
@@ -22,27 +22,6 @@ constexpr std::size_t kMostViewRuns = std::size_t{1} << 22;
 constexpr std::uint32_t kMostViewIterations = 16;
 constexpr std::size_t kMostDetailed = 200;     ///< Storages of a peak whose next uses are found.
 constexpr std::size_t kMostExactPeaks = 2000;  ///< Storages of which each tick is looked at.
-
-using PointRun = std::pair<std::uint32_t, std::uint32_t>;
-
-/// Takes the points of `runs` out of `left`; true if there were some.
-bool take_out(std::vector<PointRun>& left, std::span<const Run> runs) {
-  bool found = false;
-  for (const Run& run : runs) {
-    std::vector<PointRun> rest;
-    for (const auto& [begin, end] : left) {
-      if (run.end <= begin || end <= run.begin) {
-        rest.emplace_back(begin, end);
-        continue;
-      }
-      found = true;
-      if (begin < run.begin) rest.emplace_back(begin, run.begin);
-      if (run.end < end) rest.emplace_back(run.end, end);
-    }
-    left = std::move(rest);
-  }
-  return found;
-}
 
 /// All conditions true, in every iteration.
 ConditionCase all_true(const Plan& plan, std::uint32_t iterations) {
@@ -76,6 +55,7 @@ struct PlanViews::Case {
   Walk walked;
   std::optional<Order> order;
   std::optional<Footprints> footprints;
+  std::optional<NextUses> next_uses;
   Schedule times;
   Table<StorageId, std::vector<std::uint32_t>> accesses_of;  ///< But for those of the end.
 
@@ -112,56 +92,6 @@ struct PlanViews::Case {
                 .complete = times.complete[access.cmd]};
     use.bytes = hull(access, use.touched);
     return use;
-  }
-
-  NextUse next_by(const AccessInstance& use, Cmd cmd) const {
-    NextUse next{.op = program.instances[cmd].op, .iteration = program.instances[cmd].iteration};
-    const bool meets = walked.completed[use.cmd] != 0 && walked.started[cmd] != 0;
-    next.waits = !meets || order->before(use.cmd, cmd);
-    if (meets && next.waits) {
-      for (const Cmd step : sync_path(program, walked, *order, use.cmd, cmd)) {
-        next.through.push_back(
-            {true, program.instances[step].op, std::int64_t{program.instances[step].iteration}});
-      }
-    }
-    return next;
-  }
-
-  /// Looks at what comes after the use until all its bytes have been written or freed.
-  void find_next(const AccessInstance& use, StorageId storage, std::vector<NextUse>& found) const {
-    std::vector<PointRun> left;
-    for (const Run& run : footprints->runs(use)) left.emplace_back(run.begin, run.end);
-    const std::uint32_t slot = footprints->slot_of_storage(storage, use.instance);
-    for (Cmd cmd = use.cmd + 1; cmd < program.instances.size() && !left.empty(); ++cmd) {
-      const Instance& instance = program.instances[cmd];
-      const Op& op = plan.ops[instance.op];
-      if (instance.gate || instance.skipped) continue;
-      if (op.kind == OpKind::kFree && op.storage == storage &&
-          footprints->slot_of_storage(storage, instance.iteration) == slot) {
-        found.push_back(next_by(use, cmd));
-        found.back().frees = true;
-        return;
-      }
-      const std::size_t before = found.size();
-      for (const AccessInstance& other : footprints->of(cmd)) {
-        const bool commutes = use.kind == AccessKind::kAccumulate &&
-                              other.kind == AccessKind::kAccumulate && use.update == other.update;
-        if (other.kind == AccessKind::kRead || commutes) continue;
-        if (!take_out(left, footprints->runs(other)) || found.size() > before) continue;
-        found.push_back(next_by(use, cmd));
-        found.back().tensor = other.tensor;
-        found.back().bytes = footprints->first_overlap(use, other);
-      }
-    }
-    if (left.empty()) return;
-    for (const AccessInstance& end : footprints->at_end()) {
-      if (!take_out(left, footprints->runs(end))) continue;
-      NextUse& next = found.emplace_back();
-      next.tensor = end.tensor;
-      next.bytes = footprints->first_overlap(use, end);
-      next.waits = true;
-      return;
-    }
   }
 
   void add_aliases(StorageView& view) const {
@@ -205,12 +135,31 @@ struct PlanViews::Case {
       const AccessInstance& access = footprints->accesses()[number];
       if (!belongs(access, storage, iteration)) continue;
       view.uses.push_back(use_of(access));
-      if (with_next) find_next(access, storage, view.uses.back().next);
+      if (with_next) view.uses.back().next = next_uses->of(access, storage);
     }
     add_aliases(view);
     find_blocker(plan, view);
     find_times(view);
     return view;
+  }
+
+  /// Storages of which the op clobbers bytes in an iteration, by bytes of a pool.
+  std::vector<StorageId> lying_in(OpId op, std::int64_t iteration) const {
+    std::vector<StorageId> found;
+    const Cmd cmd = program.find(op, static_cast<std::uint32_t>(iteration));
+    if (cmd == kNoCmd) return found;
+    for (const AccessInstance& access : footprints->of(cmd)) {
+      if (access.tensor != kNone<TensorId>) continue;
+      std::int64_t touched = 0;
+      const ByteRange bytes = hull(access, touched);
+      for (const StorageId id : ids(plan.storages)) {
+        const std::int64_t at = layout->slot_address(id, iteration);
+        const bool lies_there = plan.storages[id].pool == footprints->pool(access) &&
+                                at < bytes.end && bytes.begin < at + layout->storage(id).bytes;
+        if (lies_there) found.push_back(id);
+      }
+    }
+    return found;
   }
 
   /// When each storage of the pool is held, by slot of an iteration.
@@ -290,6 +239,7 @@ Result<PlanViews> PlanViews::make(const Plan& plan) {
                       .message = "the strided tensors have too many pieces to look at each"};
   }
   state->index_accesses();
+  state->next_uses.emplace(state->program, state->walked, *state->order, *state->footprints);
   state->times = schedule(state->program, state->walked);
   return PlanViews(std::move(state));
 }
@@ -315,7 +265,10 @@ std::vector<StorageView> PlanViews::of_op(OpId op, std::int64_t iteration) const
   const Op& what = case_->plan.ops[op];
   if (what.storage != kNone<StorageId>) add(what.storage, iteration);
   for (const Access& access : case_->plan.accesses_of(what)) {
-    if (access.tensor == kNone<TensorId>) continue;
+    if (access.tensor == kNone<TensorId>) {
+      for (const StorageId id : case_->lying_in(op, iteration)) add(id, iteration);
+      continue;
+    }
     add(case_->plan.tensors[access.tensor].storage, iteration - std::int64_t{access.distance});
   }
   return views;

@@ -7,7 +7,7 @@
 //   the bytes through each alias. Beside each use stands the completion that it has in a run
 //   without delay (verify/schedule.h), who writes or frees the bytes next, and by which syncs that
 //   one waits (by happens-before, of verify/order.h). The *blocker* is the use that completes last.
-// Cost: one walk of the plan, and for each use of the storage one pass over what comes after it.
+// Cost: one walk of the plan, and for each use of the storage a look at the writers of its bytes.
 // Tested by tests/unit/verify/storage_view_test.cpp.
 #pragma once
 
@@ -24,11 +24,13 @@
 
 namespace memverify {
 
-/// Who writes or frees bytes of a use next, in program order.
+/// Who writes or frees bytes of a use next in program order, or writes them in a race with it.
 struct NextUse {
   OpId op = kNone<OpId>;  ///< kNone: nobody; the bytes are held to the end (outputs, kept inputs).
   std::int64_t iteration = 0;
   bool frees = false;
+  bool clobbers = false;              ///< Writes, but no value.
+  bool is_earlier = false;            ///< In program order; the use does not wait for it.
   TensorId tensor = kNone<TensorId>;  ///< Written; kNone for a free and a clobber of a pool.
   ByteRange bytes;                    ///< The first that both touch, in the pool.
   bool waits = false;  ///< The use completes before this starts, in every run; else they race.
@@ -46,7 +48,7 @@ struct UseView {
   ByteRange bytes;                       ///< Least range in the pool that holds what it touches,
   std::int64_t touched = 0;              ///< … of which these are touched, in bytes.
   std::int64_t start = 0, complete = 0;  ///< Ticks, if all take as long as they may.
-  std::vector<NextUse> next;             ///< The nearest for each byte.
+  std::vector<NextUse> next;             ///< verify/storage_next.h
   bool reads() const { return kind == AccessKind::kRead || kind == AccessKind::kAccumulate; }
 };
 
@@ -106,7 +108,8 @@ class PlanViews {
 
   /// `iteration` < iterations().
   StorageView of(StorageId storage, std::int64_t iteration = 0) const;
-  /// Those of the storages that an op's tensors lie in, or that it allocates or frees, each once.
+  /// Those of the storages that an op's tensors lie in, or that it allocates, frees or clobbers
+  /// bytes of, each once; none of an op that does nothing of that.
   std::vector<StorageView> of_op(OpId op, std::int64_t iteration = 0) const;
   /// What is held at the tick at which most bytes of the pool are: largest first; of the 200
   /// largest also who comes next.

@@ -13,6 +13,7 @@ void add_next(JsonText& json, const Plan& plan, const NextUse& next) {
     json.field("op", plan.ops[next.op].name);
     json.field("iteration", next.iteration);
     json.flag("frees", next.frees);
+    if (next.is_earlier) json.flag("earlier", true);
   }
   if (next.tensor != kNone<TensorId>) json.field("tensor", plan.tensors[next.tensor].name);
   if (!next.bytes.empty()) json.pair("bytes", next.bytes.begin, next.bytes.end);

@@ -79,6 +79,34 @@ TEST(StorageView, SaysWhoDoesNotWait) {
   EXPECT_TRUE(view.uses[1].next[0].waits) << "`use` is on the queue of `reuse`";
 }
 
+TEST(StorageView, ShowsWritersThatRaceBehindTheNextOneAndBefore) {
+  const PlanViews views = views_of(R"({"memverify": 1, "pools": [{"id": "p"}],
+    "queues": [{"id": "a"}, {"id": "b"}],
+    "storages": [{"id": "sx", "pool": "p", "offset": 0, "bytes": 64},
+                 {"id": "sy", "pool": "p", "offset": 0, "bytes": 64},
+                 {"id": "sz", "pool": "p", "offset": 32, "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "sx", "bytes": 64}, {"id": "y", "storage": "sy", "bytes": 64},
+                {"id": "z", "storage": "sz", "bytes": 64}],
+    "ops": [{"id": "make_x", "queue": "a", "writes": ["x"], "signals": [{"event": "e"}]},
+            {"id": "use_x", "queue": "a", "reads": ["x"]},
+            {"id": "make_y", "queue": "a", "writes": ["y"]},
+            {"id": "make_z", "queue": "b", "writes": ["z"], "waits": [{"event": "e"}]}]})");
+  const UseView use = views.of(StorageId{0}).uses.at(1);
+  ASSERT_EQ(use.next.size(), 2U);
+  EXPECT_EQ(op_name_of(views, use.next[0].op), "make_y");
+  EXPECT_TRUE(use.next[0].waits);
+  EXPECT_EQ(op_name_of(views, use.next[1].op), "make_z");
+  EXPECT_FALSE(use.next[1].waits);
+  EXPECT_EQ(use.next[1].bytes, (ByteRange{32, 64}));
+  const UseView first = views.of(StorageId{0}).uses.at(0);
+  ASSERT_EQ(first.next.size(), 1U) << "`make_z` waits for it, and comes after `make_y`";
+  const UseView last = views.of(StorageId{2}).uses.at(0);
+  ASSERT_EQ(last.next.size(), 1U);
+  EXPECT_EQ(op_name_of(views, last.next[0].op), "make_y");
+  EXPECT_TRUE(last.next[0].is_earlier);
+  EXPECT_FALSE(last.next[0].waits);
+}
+
 TEST(StorageView, FindsTheTickAtWhichMostIsHeld) {
   const PlanViews views = views_of(
       held_plan(R"({"id": "reuse", "queue": "q", "writes": ["b"], "waits": [{"event": "done"}]})"));
