@@ -110,7 +110,10 @@ ExitCode explain_command(const Arguments& arguments) {
       "Says what a rule means, with a failing and a passing plan; without a rule, lists all. Of a "
       "plan, says why bytes are still held, and what would free them.",
       "memverify explain");
+  std::vector<std::string> rules;
+  for (const Rule rule : all_rules()) rules.emplace_back(info(rule).id);
   app.add_option("RULE", names, "Rule ids, e.g. MV101; or a plan file; - is standard input")
+      ->check(words_such_as(rules))
       ->type_name("");
   const std::vector<CLI::Option*> of_a_plan = {
       app.add_option("--storage", plan.storage, "Who uses a storage, and who comes next")

@@ -19,7 +19,25 @@ void add_names(JsonText& json, const CLI::Option& option) {
   json.close(']');
 }
 
-void add_option_row(JsonText& json, const CLI::Option& option) {
+/// The words that `one_of` or `words_such_as` let through: the name of the first validator.
+void add_values(JsonText& json, CLI::Option& option) {
+  std::string words;
+  try {
+    words = option.get_validator(0)->get_name();
+  } catch (const CLI::OptionNotFound&) {
+    return;
+  }
+  if (words.empty()) return;
+  json.key("values");
+  json.open('[');
+  for (const std::string& word : CLI::detail::split(words, '|')) {
+    json.next();
+    json.value(std::string_view(word));
+  }
+  json.close(']');
+}
+
+void add_option_row(JsonText& json, CLI::Option& option) {
   json.next();
   json.open('{');
   if (option.nonpositional()) {
@@ -29,6 +47,7 @@ void add_option_row(JsonText& json, const CLI::Option& option) {
   }
   const bool takes_value = option.get_items_expected_max() > 0;
   json.field("value", std::string_view(takes_value ? option.get_type_name() : ""));
+  add_values(json, option);
   json.flag("required", option.get_required());
   json.flag("repeats", option.get_items_expected_max() > 1);
   json.field("help", std::string_view(option.get_description()));
@@ -37,7 +56,7 @@ void add_option_row(JsonText& json, const CLI::Option& option) {
 
 }  // namespace
 
-std::string option_table(const CLI::App& app) {
+std::string option_table(CLI::App& app) {
   JsonText json;
   json.open('{');
   json.field("command", std::string_view(app.get_name()));
@@ -45,7 +64,7 @@ std::string option_table(const CLI::App& app) {
   json.field("more", std::string_view(app.get_footer()));
   json.key("options");
   json.open('[');
-  for (const CLI::Option* option : app.get_options()) {
+  for (CLI::Option* option : app.get_options({})) {
     if (!option->get_group().empty()) add_option_row(json, *option);
   }
   json.close(']');

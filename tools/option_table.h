@@ -10,7 +10,7 @@ namespace memverify {
 inline constexpr const char* kOptionTable = "--option-table";
 
 /// One JSON object and a newline: the command, what it does, its arguments and options with their
-/// names, kinds of values ("N", "text|json", "" for none) and help.
-std::string option_table(const CLI::App& app);
+/// names, kinds of values ("N", "text|json", "" for none), the words that a value may be, and help.
+std::string option_table(CLI::App& app);
 
 }  // namespace memverify

@@ -69,6 +69,7 @@ std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments) {
 }
 
 CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string name = CLI::detail::join(words, "|");
   const auto check = [words = std::move(words)](const std::string& text) {
     if (std::ranges::count(words, text) > 0) return std::string();
     Suggester suggester(text);
@@ -79,7 +80,12 @@ CLI::Validator one_of(std::vector<std::string> words) {
     }
     return memverify::quoted(text) + " is not " + listed(quoted_words, "or") + suggester.hint();
   };
-  return CLI::Validator(check, "");
+  return CLI::Validator(check, "", name);
+}
+
+CLI::Validator words_such_as(const std::vector<std::string>& words) {
+  const auto check = [](const std::string&) { return std::string(); };
+  return CLI::Validator(check, "", CLI::detail::join(words, "|"));
 }
 
 CLI::Validator whole_from(std::int64_t least, std::int64_t most) {

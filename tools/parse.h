@@ -15,12 +15,15 @@
 namespace memverify {
 
 /// Parses into the options bound to `app`. The exit code when that is the end of it: kSafe after
-/// help or the option table, kBadInput after a usage error, which is then on standard error with the nearest option.
-/// CLI11's own exit codes are never seen.
+/// help or the option table, kBadInput after a usage error, which is then on standard error with
+/// the nearest option. CLI11's own exit codes are never seen.
 std::optional<ExitCode> parse(CLI::App& app, const Arguments& arguments);
 
 /// Accepts these words only; says which is near to a wrong one.
 CLI::Validator one_of(std::vector<std::string> words);
+
+/// Accepts anything; the option table names these words, for completions.
+CLI::Validator words_such_as(const std::vector<std::string>& words);
 
 /// Accepts whole numbers from `least` to `most`, in decimal digits.
 CLI::Validator whole_from(std::int64_t least,

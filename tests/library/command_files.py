@@ -62,12 +62,19 @@ def main():
     assert "--engine" in complete_in_bash("plan.json", "--e")
     assert complete_in_bash("simulate", "--reduction", "cl") == ["classes"]
     assert complete_in_bash("plan", "--strat") == ["--strategy"]
+    assert complete_in_bash("plan.json", "--engine", "s") == ["smt", "sim"]
+    assert complete_in_bash("plan.json", "--format", "sa") == ["sarif"]
+    assert "auto" in complete_in_bash("plan", "--strategy", "a")
+    assert complete_in_bash("import", "tvm") == ["tvm-graph"]
+    assert complete_in_bash("explain", "MV30") == ["MV301"]
     assert "usr/" in complete_in_bash("verify", "us") or "usr" in complete_in_bash("verify", "us")
     if shutil.which("zsh"):
         output("zsh", "-n", FOLDER / "_memverify")
     if shutil.which("fish"):
         assert complete_in_fish("memverify simu") == ["simulate"]
         assert complete_in_fish("memverify simulate --reduction cl") == ["classes"]
+        assert complete_in_fish("memverify verify --format sa") == ["sarif"]
+        assert "tvm-graph" in complete_in_fish("memverify import tvm")
 
 
 main()

@@ -27,7 +27,9 @@ def tables(binary):
 
 
 def words(option):
-    """The words that a value may be, if its kind names them: text|json."""
+    """The words that a value may be, as the command says or as its kind names them: text|json."""
+    if "values" in option:
+        return option["values"]
     kind = option["value"]
     return SPLIT.split(kind) if "|" in kind and " " not in kind else []
 
@@ -132,6 +134,7 @@ def zsh(commands, helps):
     cases = []
     for name, table in commands.items():
         specs = []
+        arguments = 0
         for option in table["options"]:
             action = f"({' '.join(words(option))})" if words(option) else "_files" if is_file(option) else " "
             kind = zsh_quoted(option["value"] or "value")
@@ -139,7 +142,11 @@ def zsh(commands, helps):
                 end = f":{kind}:{action}" if option["value"] else ""
                 specs.append(f"'*{long}[{zsh_quoted(option['help'])}]{end}'")
             if "argument" in option:
-                specs.append(f"'*:{zsh_quoted(option['argument'])}:{action}'")
+                arguments += 1
+                place = "*" if option["repeats"] else arguments
+                if words(option) and option["repeats"]:  # A rule, or a file.
+                    action = f"{{_files; compadd {' '.join(words(option))}}}"
+                specs.append(f"'{place}:{zsh_quoted(option['argument'])}:{action}'")
         cases.append(f"    {name}) _arguments {' '.join(specs)} ;;")
     return f"""#compdef memverify
 _memverify() {{
@@ -180,7 +187,7 @@ def fish(commands, helps):
             for long in option.get("names", ()):
                 line += f" -l {long[2:]}" if long.startswith("--") else f" -s {long[1:]}"
             if words(option):
-                line += f" -xa {fish_quoted(' '.join(words(option)))}"
+                line += f" {'-xa' if 'names' in option else '-a'} {fish_quoted(' '.join(words(option)))}"
             elif option["value"] and option.get("names"):
                 line += " -r" if is_file(option) else " -x"
             elif "argument" in option:
