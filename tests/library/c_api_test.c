@@ -139,6 +139,10 @@ static void check_errors(void) {
   }
   CHECK(ended(memverify_verify(plan, kOptions[3]), "did you mean `engine`?", "") ==
         MEMVERIFY_BAD_INPUT);
+  memverify_result* none = memverify_verify(plan, kOptions[5]);
+  CHECK(strcmp(memverify_result_error(none, 0).file, "") == 0);
+  CHECK(strstr(memverify_result_text(none), "only `auto`, `all`, `hb`, `smt` and `sim`") != NULL);
+  memverify_result_free(none);
   CHECK(ended(memverify_simulate(plan, "{\"reduction\": \"some\"}"), "", "") == MEMVERIFY_BAD_INPUT);
   CHECK(ended(memverify_place(plan, "{\"strategy\": \"unsafe-direct-users\"}"), "no safe strategy",
               "") == MEMVERIFY_BAD_INPUT);

@@ -1,6 +1,7 @@
 #include "tools/library/check.h"
 
 #include <algorithm>
+#include <span>
 
 #include "plan/suggest.h"
 #include "plan/words.h"
@@ -28,14 +29,25 @@ Diagnostic wrong_option(std::string id, std::string message) {
   return {.id = "option." + std::move(id), .message = std::move(message)};
 }
 
+/// "there is no engine `x`, only `auto` and `hb`", with the nearest.
+std::string no_such(std::string_view what, const std::string& given,
+                    std::span<const std::string_view> known) {
+  Suggester suggester(given);
+  std::vector<std::string> names;
+  for (const std::string_view name : known) {
+    suggester.consider(name);
+    names.push_back(memverify::quoted(name));
+  }
+  return "there is no " + std::string(what) + " " + memverify::quoted(given) + ", only " +
+         listed(names) + suggester.hint();
+}
+
 std::vector<Diagnostic> wrong_options(const VerifyOptions& options) {
   std::vector<Diagnostic> errors;
   if (select_engines(options.engine).engines.empty()) {
-    Suggester suggester(options.engine);
-    for (const std::string_view special : {"auto", "all"}) suggester.consider(special);
-    for (const Engine& engine : engines()) suggester.consider(engine.name);
-    errors.push_back(wrong_option(
-        "engine", "there is no engine " + memverify::quoted(options.engine) + suggester.hint()));
+    std::vector<std::string_view> known = {"auto", "all"};
+    for (const Engine& engine : engines()) known.push_back(engine.name);
+    errors.push_back(wrong_option("engine", no_such("engine", options.engine, known)));
   }
   if (options.max_findings < 1) {
     errors.push_back(wrong_option("max_findings", "`max_findings` is at least 1"));
@@ -84,11 +96,9 @@ std::vector<Diagnostic> wrong_options(const PlaceOptions& options) {
   std::vector<Diagnostic> errors;
   const Strategy* strategy = find_strategy(options.strategy);
   if (strategy == nullptr || !strategy->is_safe()) {
-    Suggester suggester(options.strategy);
-    for (const Strategy& known : strategies()) suggester.consider(known.name);
-    errors.push_back(wrong_option(
-        "strategy",
-        "there is no safe strategy " + memverify::quoted(options.strategy) + suggester.hint()));
+    std::vector<std::string_view> known;
+    for (const Strategy& safe : strategies()) known.push_back(safe.name);
+    errors.push_back(wrong_option("strategy", no_such("safe strategy", options.strategy, known)));
   }
   if (!(options.max_seconds > 0 && options.max_seconds <= kMostSeconds)) {
     errors.push_back(wrong_option("max_seconds", "`max_seconds` is above 0, up to a milliard"));

@@ -79,9 +79,15 @@ memverify_result refused_options(const std::vector<Diagnostic>& errors) {
   return refused(errors, "", "");
 }
 
+/// What is wrong with a plan, or with the options beside it.
+memverify_result refused(const std::vector<Diagnostic>& errors, const memverify_plan& plan) {
+  const bool is_option = errors.front().id.starts_with("option.");
+  return is_option ? refused_options(errors) : refused(errors, plan.text, plan.file);
+}
+
 memverify_result outcome(const memverify_plan& plan,
                          const Result<memverify::Verification>& verified) {
-  if (!verified.ok()) return refused(verified.errors(), plan.text, plan.file);
+  if (!verified.ok()) return refused(verified.errors(), plan);
   const memverify::Verification& verification = verified.value();
   memverify_result result{.status = status_of(verification.exit_code()),
                           .text = verification.text(),
@@ -145,7 +151,7 @@ memverify_result* memverify_place(const memverify_plan* graph, const char* optio
     if (!given.ok()) return refused_options(given.errors());
     given.value().file = graph->file;
     const auto placed = memverify::place(graph->plan, given.value());
-    if (!placed.ok()) return refused(placed.errors(), graph->text, graph->file);
+    if (!placed.ok()) return refused(placed.errors(), *graph);
     memverify_result result{.status = status_of(placed.value().exit_code()),
                             .text = placed.value().text(),
                             .json = placed.value().json()};

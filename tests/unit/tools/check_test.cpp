@@ -107,6 +107,9 @@ TEST(Check, Places) {
 
 TEST(Check, RefusesBadInput) {
   EXPECT_EQ(only_error(verify(shared_bytes(true), {.engine = "h"})), "option.engine");
+  EXPECT_EQ(verify(shared_bytes(true), {.engine = "smd"}).errors().front().message,
+            "there is no engine `smd`, only `auto`, `all`, `hb`, `smt` and `sim`; did you mean "
+            "`smt`?");
   EXPECT_EQ(only_error(verify(shared_bytes(true), {.max_findings = 0})), "option.max_findings");
   EXPECT_EQ(only_error(verify(shared_bytes(true), {.max_seconds = -1})), "option.max_seconds");
   EXPECT_EQ(only_error(place(shared_bytes(true))), "graph.placed");
