@@ -67,6 +67,15 @@ std::string at_peak_text(const PlanReport& report, const PoolOutcome& outcome) {
   return out;
 }
 
+/// What the members of the bound prove, and what the search did where that is more.
+std::string bound_words(const PlanReport& report, const PoolOutcome& outcome) {
+  const std::string bytes = counted(outcome.bound.bytes, "byte");
+  const bool is_searched = is_optimal(report, outcome) && outcome.peak > outcome.bound.bytes;
+  if (!is_searched) return "  no placement needs less than " + bytes;
+  return "  no placement needs less than " + counted(outcome.peak, "byte") + ", by search; " +
+         bytes + " are needed at least";
+}
+
 std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
   std::string out = "pool " + quoted(report.graph->pools[outcome.pool].name) + ": peak " +
                     counted(outcome.peak, "byte");
@@ -91,9 +100,9 @@ std::string pool_text(const PlanReport& report, const PoolOutcome& outcome) {
          counted(bound.largest_live_set, "byte") + ", fragmentation " +
          (is_largest ? "" : "at most ") + counted(outcome.peak - bound.largest_live_set, "byte") +
          "\n";
-  out += "  no placement needs less than " + counted(bound.bytes, "byte") +
-         (bound.of_one_run ? ", for a run has all of these alive at once:\n"
-                           : ", for no two of these may share any:\n");
+  out += bound_words(report, outcome) + (bound.of_one_run
+                                             ? ", for a run has all of these alive at once:\n"
+                                             : ", for no two of these may share any:\n");
   for (std::size_t k = 0; k < bound.members.size(); ++k) {
     if (k == kMostTensorsInText) {
       return out + "    and " +

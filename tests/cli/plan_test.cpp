@@ -148,6 +148,16 @@ TEST_F(CliPlan, SizeClassesSayWhatAnAllocatorDoes) {
       << table.out;
 }
 
+TEST_F(CliPlan, SaysWhatTheSearchProvedBesideTheBound) {
+  const std::string graph = std::string(MEMVERIFY_CORPUS) + "/graphs/four-in-pairs.json";
+  const Outcome run = box_.run({"plan", graph, "-o", "plan.json"});
+  EXPECT_TRUE(contains(run.out, "peak 256 bytes, which is optimal")) << run.out;
+  EXPECT_TRUE(contains(run.out,
+                       "no placement needs less than 256 bytes, by search; 128 bytes are "
+                       "needed at least, for no two"))
+      << run.out;
+}
+
 TEST_F(CliPlan, RefusesBadGraphs) {
   const auto refusal = [&](const std::string& text, const std::string& words) {
     box_.write("graph.json", text);
