@@ -1,6 +1,7 @@
 // `memverify repair`: the cheapest ways to safety, or to a smaller peak.
 #include <string>
 
+#include "plan/input_file.h"
 #include "plan/reader.h"
 #include "plan/words.h"
 #include "plan/writer.h"
@@ -25,10 +26,14 @@ struct RepairCommand {
 };
 
 ExitCode code_of(const RepairOffers& found) {
-  if (!found.report.internal_errors.empty()) return ExitCode::kInternal;
-  if (found.report.verdict == Verdict::kUnknown) return ExitCode::kUnknown;
-  const bool is_mended = found.report.verdict == Verdict::kSafe || !found.offers.empty();
-  return is_mended ? ExitCode::kSafe : ExitCode::kUnsafe;
+  const bool is_broken = !found.report.internal_errors.empty();
+  return is_broken ? ExitCode::kInternal : exit_code(found.report.verdict);
+}
+
+/// "" if it cannot be read.
+std::string file_text(const std::string& file) {
+  const Result<InputFile> input = InputFile::open(file);
+  return input.ok() ? std::string(input.value().text()) : "";
 }
 
 /// Reads back what will be written, and has that decided once more.
@@ -84,7 +89,8 @@ ExitCode repair_command(const Arguments& arguments) {
       "later), copy (a reader gets a copy of what it reads). Prices: peak bytes, added waits,\n"
       "copied bytes, makespan by the greatest durations. Whatever is offered was decided to be\n"
       "safe, and so is what is written.\n"
-      "Exit code: 0 something is offered or the plan is safe, 1 unsafe and nothing is offered,\n"
+      "Exit code: 0 the plan is safe, or what --apply wrote is, 1 it is unsafe, whatever is "
+      "offered,\n"
       "2 bad input or usage, 3 not proven.\n"
       "\n"
       "Examples:\n"
@@ -96,6 +102,8 @@ ExitCode repair_command(const Arguments& arguments) {
     write_error(text_errors(loaded.errors, Style::of(command.color, stderr)));
     return ExitCode::kBadInput;
   }
+  const bool is_patchable = command.json && command.file != "-" && !loaded.is_imported;
+  const std::string patchable = is_patchable ? file_text(command.file) : "";
   const RepairOffers found = find_repairs(command.file, *std::move(loaded.plan), command.offers);
   if (command.apply > static_cast<std::int64_t>(found.offers.size())) {
     return usage_error(
@@ -108,7 +116,7 @@ ExitCode repair_command(const Arguments& arguments) {
   if (command.output == "-") {
     return write_offer(command, found.offers[static_cast<std::size_t>(command.apply - 1)]);
   }
-  out.write(command.json ? repair_json(found)
+  out.write(command.json ? repair_json(found, patchable)
                          : repair_text(found, Style::of(command.color, stdout)));
   if (command.apply == 0) return out.finish(code_of(found));
   return out.finish(

@@ -56,6 +56,8 @@ void add_offers(RepairSearch search, Repair::Kind kind, const OfferOptions& opti
                 RepairOffers& found);
 
 std::string repair_text(const RepairOffers& found, const Style& style);
-std::string repair_json(const RepairOffers& found);
+/// `text`: of the plan file; then each offer has the patch of it (RFC 6902) that mends it, up to
+/// 10,000 ops. "": none has.
+std::string repair_json(const RepairOffers& found, const std::string& text);
 
 }  // namespace memverify

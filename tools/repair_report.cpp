@@ -1,9 +1,16 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
 #include "plan/json_text.h"
+#include "plan/reader.h"
 #include "plan/words.h"
+#include "plan/writer.h"
 #include "tools/repair_offers.h"
 
 namespace memverify {
 namespace {
+
+constexpr std::size_t kMostOpsToPatch = 10'000;
 
 /// "peak 8192 bytes of `hbm`", of several pools joined; "as before" where it is.
 std::string peak_words(const Plan& plan, const Price& price) {
@@ -49,6 +56,80 @@ std::string_view least_words(const Offer& offer) {
   return "";
 }
 
+// RFC 6902. Whole members are added, which replaces those that are there: what a plan file may
+// say in several ways (`after`) is then right whichever it used.
+
+using PatchJson = nlohmann::ordered_json;
+
+/// Lists of objects with an id each: pools, storages, tensors, ops.
+bool is_list_of_ids(const PatchJson& list) {
+  return list.is_array() && std::ranges::all_of(list, [](const PatchJson& item) {
+           return item.is_object() && item.contains("id");
+         });
+}
+
+std::string pointer_to(const std::string& at, std::size_t k) {
+  return at + "/" + std::to_string(k);
+}
+
+void diff(const PatchJson& from, const PatchJson& to, const std::string& at, PatchJson& patch);
+
+/// Items go, come and move until the ids are those of `to`, in its order; then each is compared.
+void diff_lists(const PatchJson& from, const PatchJson& to, const std::string& at,
+                PatchJson& patch) {
+  std::vector<PatchJson> now(from.begin(), from.end());
+  const auto has_id = [](const auto& id) {
+    return [&id](const PatchJson& item) { return item["id"] == id; };
+  };
+  const auto where = [&](const auto& list, const PatchJson& id, std::size_t first) {
+    const auto found =
+        std::find_if(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(), has_id(id));
+    return static_cast<std::size_t>(found - list.begin());
+  };
+  const auto move = [&](std::size_t source, std::size_t target) {
+    patch.push_back(
+        {{"op", "move"}, {"from", pointer_to(at, source)}, {"path", pointer_to(at, target)}});
+    PatchJson item = std::move(now[source]);
+    now.erase(now.begin() + static_cast<std::ptrdiff_t>(source));
+    now.insert(now.begin() + static_cast<std::ptrdiff_t>(target), std::move(item));
+  };
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    const PatchJson& id = to[k]["id"];
+    if (k < now.size() && now[k]["id"] == id) continue;
+    const std::size_t source = where(now, id, k);
+    if (source == now.size()) {
+      patch.push_back({{"op", "add"}, {"path", pointer_to(at, k)}, {"value", to[k]}});
+      now.insert(now.begin() + static_cast<std::ptrdiff_t>(k), to[k]);
+    } else if (source == k + 1 && where(to, now[k]["id"], k) < now.size()) {
+      move(k, where(to, now[k]["id"], k));  // One that goes back, not all those before it.
+      --k;
+    } else {
+      move(source, k);
+    }
+  }
+  while (now.size() > to.size()) {
+    now.pop_back();
+    patch.push_back({{"op", "remove"}, {"path", pointer_to(at, now.size())}});
+  }
+  for (std::size_t k = 0; k < to.size(); ++k) diff(now[k], to[k], pointer_to(at, k), patch);
+}
+
+void diff(const PatchJson& from, const PatchJson& to, const std::string& at, PatchJson& patch) {
+  for (const auto& [key, value] : from.items()) {
+    if (!to.contains(key)) patch.push_back({{"op", "remove"}, {"path", at + "/" + key}});
+  }
+  for (const auto& [key, value] : to.items()) {
+    const std::string path = at + "/" + key;  // No key of a plan has `~` or `/`.
+    const auto old = from.find(key);
+    if (old != from.end() && *old == value) continue;
+    if (old == from.end() || !is_list_of_ids(*old) || !is_list_of_ids(value)) {
+      patch.push_back({{"op", "add"}, {"path", path}, {"value", value}});
+    } else {
+      diff_lists(*old, value, path, patch);
+    }
+  }
+}
+
 void add_price(JsonText& json, const Plan& plan, const Price& price) {
   json.key("peak_bytes");
   json.open('{');
@@ -59,6 +140,22 @@ void add_price(JsonText& json, const Plan& plan, const Price& price) {
   json.field("added_waits", price.added_waits);
   json.field("copied_bytes", price.copied_bytes);
   if (price.makespan) json.field("makespan", *price.makespan);
+}
+
+/// What makes `text`, from which `now` was read, a file of `mended`; nullopt if that cannot be
+/// said, which is found out by doing it.
+std::optional<std::string> patch_of(const std::string& text, const Plan& now, const Plan& mended) {
+  if (text.empty() || mended.ops.size() > kMostOpsToPatch) return std::nullopt;
+  PatchJson patch = PatchJson::array();
+  try {
+    const PatchJson wanted = PatchJson::parse(write_plan(mended));
+    diff(PatchJson::parse(write_plan(now)), wanted, "", patch);
+    const Result<Plan> made = read_plan(PatchJson::parse(text).patch(patch).dump(), "");
+    if (!made.ok() || PatchJson::parse(write_plan(made.value())) != wanted) return std::nullopt;
+  } catch (const PatchJson::exception&) {
+    return std::nullopt;
+  }
+  return patch.dump();
 }
 
 std::string last_line(const RepairOffers& found) {
@@ -101,7 +198,7 @@ std::string repair_text(const RepairOffers& found, const Style& style) {
   return out + "\n" + last_line(found);
 }
 
-std::string repair_json(const RepairOffers& found) {
+std::string repair_json(const RepairOffers& found, const std::string& text) {
   const Plan& plan = found.report.plan;
   JsonText json;
   json.open('{');
@@ -125,6 +222,10 @@ std::string repair_json(const RepairOffers& found) {
       json.value(std::string_view(change));
     }
     json.close(']');
+    if (const auto patch = patch_of(text, plan, offer.repair.plan)) {
+      json.key("patch");
+      json.raw(*patch);
+    }
     add_price(json, offer.repair.plan, offer.price);
     json.flag("exact", offer.is_least);
     json.close('}');

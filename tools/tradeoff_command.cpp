@@ -47,10 +47,16 @@ std::string tradeoff_text(const Plan& graph, const Tradeoff& tradeoff, bool had_
             counted(barrier->makespan, "tick") +
             (price > 0 ? ", " + std::to_string(price) + " more" : "") + "\n";
   }
-  return text + "memverify: " + std::to_string(tradeoff.curve.front().bytes) +
-         " bytes without a wait, " + std::to_string(tradeoff.curve.back().bytes) + " with " +
-         counted(static_cast<std::int64_t>(tradeoff.curve.back().waits.size()), "wait") + "; " +
-         counted(static_cast<std::int64_t>(tradeoff.orders), "placement") + ", exact\n";
+  const TradeoffPoint& last = tradeoff.curve.back();
+  const bool is_fewer = !last.waits.empty();
+  const std::size_t most = is_fewer ? last.waits.size() : tradeoff.curve.size() - 1;
+  text += "memverify: " + counted(tradeoff.curve.front().bytes, "byte") + " without a wait";
+  if (most > 0) {
+    text += (is_fewer ? ", " + std::to_string(last.bytes) + " with " : ", no fewer with ") +
+            counted(static_cast<std::int64_t>(most), "wait");
+  }
+  return text + "; " + counted(static_cast<std::int64_t>(tradeoff.orders), "placement") +
+         ", exact\n";
 }
 
 std::string tradeoff_json(const Plan& graph, const Tradeoff& tradeoff) {

@@ -1,7 +1,10 @@
 // `memverify explain PLAN --…`, `repair` and `tradeoff` as a user meets them.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "cli/plans.h"
 #include "support/process.h"
@@ -35,6 +38,31 @@ TEST(CliExplainPlan, ShowsTheReaderThatHoldsAStorageInEachFormat) {
   EXPECT_TRUE(contains(box.run({"explain", plan, "--tensor", "a_t"}).out, "`use_a`")) << "tensor";
 }
 
+TEST(CliExplainPlan, SaysWhatAnOpTouchesAndWhetherThePlanIsSafe) {
+  Sandbox box;
+  box.write("plan.json", R"({"memverify": 1, "iterations": 2, "pools": [{"id": "p"}],
+    "queues": [{"id": "a"}, {"id": "b"}],
+    "storages": [{"id": "s", "pool": "p", "offset": [0, 64], "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 64}],
+    "ops": [{"id": "make", "queue": "a", "writes": ["x"]},
+            {"id": "rec", "kind": "record", "queue": "a", "event": "e"},
+            {"id": "clob", "queue": "b", "clobbers": [{"pool": "p", "offset": 0, "bytes": 32}]}]})");
+  const Outcome clobber = box.run({"explain", "plan.json", "--op", "clob"});
+  EXPECT_TRUE(contains(clobber.out,
+                       "next: `clob` of iteration 0 (queue `b`) clobbers [0, 32): "
+                       "does not wait for it"))
+      << clobber.out;
+  EXPECT_TRUE(contains(clobber.out, "memverify: the plan is unsafe (MV103)")) << clobber.out;
+  const Outcome record = box.run({"explain", "plan.json", "--op", "rec"});
+  EXPECT_TRUE(contains(record.out, "`rec` only orders commands: it uses no byte")) << record.out;
+  const Outcome peak =
+      box.run({"explain", kCorpus + "/bugs/b62-ping-pong-index-reset.unsafe.json", "--peak"});
+  EXPECT_TRUE(contains(peak.out, "in 3 storages, 4 counting each iteration's own")) << peak.out;
+  const Json json =
+      Json::parse(box.run({"explain", "plan.json", "--op", "make", "--format", "json"}).out);
+  EXPECT_EQ(json["verdict"], "unsafe");
+}
+
 TEST(CliExplainPlan, RefusesWhatMakesNoSense) {
   Sandbox box;
   box.write("plan.json", safe_plan());
@@ -62,12 +90,32 @@ TEST(CliRepair, WritesAPlanThatIsSafe) {
   EXPECT_EQ(offers["repairs"][0]["exact"], true);
   EXPECT_EQ(offers["price"]["peak_bytes"]["hbm"], 64);
   EXPECT_TRUE(offers["none"].contains("move")) << offers;
+  box.write("patched.json", Json::parse(unsafe_plan()).patch(offers["repairs"][0]["patch"]).dump());
+  EXPECT_EQ(box.run({"patched.json"}).exit_code, 0) << offers;
   const Outcome run = box.run({"repair", "plan.json", "--apply", "1", "-o", "fixed.json"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "1. wait: `send_x` waits for `make_x`")) << run.out;
   EXPECT_EQ(box.run({"fixed.json"}).exit_code, 0) << box.read("fixed.json");
   const Outcome piped = box.run({"repair", "-", "--apply", "1", "-o", "-"}, unsafe_plan());
   EXPECT_EQ(piped.out, box.read("fixed.json"));
+}
+
+TEST(CliRepair, PatchesOfEachKindMakeThePlansOfTheOffers) {
+  Sandbox box;
+  std::set<std::string> kinds;
+  for (const std::string name : {"bugs/b60-workspace-keyed-by-stream", "readme/two_branches"}) {
+    const std::string file = kCorpus + "/" + name + ".unsafe.json";
+    const Json offers = Json::parse(box.run({"repair", file, "--format", "json"}).out);
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    for (const Json& offer : offers["repairs"]) {
+      ASSERT_TRUE(offer.contains("patch")) << offer;
+      kinds.insert(offer["kind"]);
+      box.write("patched.json", Json::parse(text.str()).patch(offer["patch"]).dump());
+      EXPECT_EQ(box.run({"patched.json"}).exit_code, 0) << offer;
+    }
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"wait", "move", "order", "copy"}));
 }
 
 TEST(CliRepair, ExitCodes) {
@@ -80,7 +128,7 @@ TEST(CliRepair, ExitCodes) {
     "event": "never", "after": ["make_x", "z"]}, {"id": "z", "queue": "dma", "reads": ["x"],
     "after": ["u"]})"));
   EXPECT_EQ(box.run({"repair", "safe.json"}).exit_code, 0);
-  EXPECT_EQ(box.run({"repair", "unsafe.json"}).exit_code, 0);
+  EXPECT_EQ(box.run({"repair", "unsafe.json"}).exit_code, 1);
   const Outcome hopeless = box.run({"repair", "hopeless.json"});
   EXPECT_EQ(hopeless.exit_code, 1) << hopeless.out;
   EXPECT_TRUE(contains(hopeless.out, "no wait: one more wait ends no deadlock")) << hopeless.out;
@@ -112,6 +160,11 @@ TEST(CliTradeoff, PrintsTheCurveOrRefuses) {
   EXPECT_EQ(curve[0]["peak_bytes"], 192);
   EXPECT_EQ(curve[1]["peak_bytes"], 128);
   EXPECT_EQ(curve[1]["added"][0]["op"], "write_b");
+  box.write("one.json", R"({"memverify": 1, "pools": [{"id": "p"}], "queues": [{"id": "q"}],
+    "tensors": [{"id": "x", "bytes": 64}], "ops": [{"id": "w", "queue": "q", "writes": ["x"]}]})");
+  const Outcome one = box.run({"tradeoff", "one.json"});
+  EXPECT_TRUE(contains(one.out, "memverify: 64 bytes without a wait; 1 placement, exact"))
+      << one.out;
   const Outcome many = box.run({"tradeoff", graph, "--max-orders", "3"});
   EXPECT_EQ(many.exit_code, 3);
   EXPECT_TRUE(contains(many.err, "--max-waits")) << many.err;
