@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "plan/advice.h"
+#include "plan/element_order.h"
 #include "plan/tell.h"
 #include "plan/words.h"
 
@@ -39,6 +42,26 @@ std::string same_tensor_advice(const Tell& tell, TensorId tensor) {
          counted(slots + 1, "slot") + " (it has " + std::to_string(slots) + ")";
 }
 
+/// True only if the op reads and writes the two as a whole, with each element in the same place.
+bool is_same_place(const Tell& tell, TensorId read, TensorId written) {
+  const Plan& plan = tell.plan;
+  const OpId op = tell.finding.ops[0];
+  const Access* from = find_access(plan, op, read, AccessKind::kRead);
+  const Access* to = find_access(plan, op, written, AccessKind::kWrite);
+  if (from == nullptr || to == nullptr || from->part != Access::kWhole ||
+      to->part != Access::kWhole) {
+    return false;
+  }
+  const std::optional<Layout> layout = small_layout(plan, tell.finding);
+  if (!layout) return false;
+  const auto element_0 = [&](const Access& access) {
+    return layout->slot_address(plan.tensors[access.tensor].storage,
+                                tell.iteration(0) - access.distance) +
+           layout->tensor(access.tensor).offset;
+  };
+  return same_elements(plan, *layout, read, element_0(*from), written, element_0(*to));
+}
+
 Words describe_in_place(const Tell& tell) {
   if (tell.finding.ops.empty()) return {};
   if (tell.finding.tensors.size() < 2) {
@@ -56,9 +79,12 @@ Words describe_in_place(const Tell& tell) {
           ? same_tensor_advice(tell, read)
           : "give " + tell.short_thing(1) + " bytes that " + tell.short_thing(0) + " does not use";
   if (read != kNone<TensorId> && written != kNone<TensorId>) {
-    words.help += "; or, if the op copes with any overlap of the two, declare \"in_place\": [[\"" +
-                  printable(tell.plan.tensors[read].name) + "\", \"" +
-                  printable(tell.plan.tensors[written].name) + "\", \"any\"]]";
+    const bool is_plain = is_same_place(tell, read, written);
+    words.help += std::string("; or, if the op ") +
+                  (is_plain ? "works element by element" : "copes with any overlap of the two") +
+                  ", declare \"in_place\": [[\"" + printable(tell.plan.tensors[read].name) +
+                  "\", \"" + printable(tell.plan.tensors[written].name) +
+                  (is_plain ? "\"]]" : "\", \"any\"]]");
   }
   return words;
 }
@@ -140,9 +166,14 @@ std::pair<std::string, std::string> unbound_wait(const Plan& plan, OpId op, Even
     if (!fires) continue;
     why = "only " + quoted(plan.ops[id].name) + " records, " +
           (id > op ? "later in program order" : "and no run has it before the wait");
-    help = id > op ? "list " + quoted(plan.ops[id].name) + " before " + quoted(plan.ops[op].name) +
-                         " in \"ops\", or remove the wait"
-                   : help;
+    // Nothing that it waits for may come to wait for it.
+    const bool is_free = plan.after_of(plan.ops[id]).empty() && plan.waits_of(plan.ops[id]).empty();
+    if (id > op) {
+      help = (is_free ? "list " + quoted(plan.ops[id].name) + " before " +
+                            quoted(plan.ops[op].name) + " in \"ops\", or "
+                      : "") +
+             std::string("remove the wait");
+    }
     break;
   }
   std::string message = quoted(plan.ops[op].name) + " waits for event " + quoted(name) +

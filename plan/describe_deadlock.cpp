@@ -51,13 +51,14 @@ Words describe_deadlock(const Tell& tell) {
   const StuckLink& last = chain.links.back();
   if (chain.cycle == chain.links.size()) {
     const std::string name = op_name(tell.plan, last.who.op, last.who.iteration);
-    const std::string semaphore =
-        last.semaphore == kNone<SemaphoreId>
-            ? "what " + name + " waits for"
-            : "semaphore " + quoted(tell.plan.semaphores[last.semaphore].name);
-    return {op + ": " + chain_text(tell, chain) + ".", "signal " + semaphore +
-                                                           " often enough before " + name +
-                                                           " needs it, or let it wait for less"};
+    const bool known = last.semaphore != kNone<SemaphoreId>;
+    const std::string what = known
+                                 ? "semaphore " + quoted(tell.plan.semaphores[last.semaphore].name)
+                                 : "what " + name + " waits for";
+    const bool timeline = known && tell.plan.semaphores[last.semaphore].timeline;
+    return {op + ": " + chain_text(tell, chain) + ".",
+            "signal " + what + (timeline ? " to a value as high" : " often enough") + " before " +
+                name + " needs it, or let it wait for less"};
   }
   if (chain.cycle > 0) {
     const std::string circle = circle_names(tell, chain);

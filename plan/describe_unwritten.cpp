@@ -24,7 +24,9 @@ struct Deeds {
   std::vector<OpId> added;  ///< Through the reader's family, before it in program order.
   std::vector<OpId> clobbered;
   std::vector<OpId> written;
-  std::vector<OpId> later;  ///< Written at or after the reader.
+  std::vector<OpId> later;        ///< Written at or after the reader.
+  const Access* other = nullptr;  ///< A write to them as another tensor, before the reader.
+  OpId other_writer = kNone<OpId>;
 };
 
 Deeds deeds_before(const Tell& tell, const Layout& layout) {
@@ -34,7 +36,13 @@ Deeds deeds_before(const Tell& tell, const Layout& layout) {
   for (const OpId id : ids(plan.ops)) {
     if (plan.ops[id].kind != OpKind::kOp) continue;
     for (const Access& access : plan.accesses_of(plan.ops[id])) {
-      if (access.kind == AccessKind::kRead || !is_family(plan, access.tensor, tell.tensor(0))) {
+      if (access.kind == AccessKind::kRead) continue;
+      if (!is_family(plan, access.tensor, tell.tensor(0))) {
+        if (access.kind == AccessKind::kWrite && id < reader &&
+            touches_bytes(plan, layout, access, tell.finding)) {
+          deeds.other = &access;
+          deeds.other_writer = id;
+        }
         continue;
       }
       if (!touches_bytes(plan, layout, access, tell.finding)) continue;
@@ -135,13 +143,20 @@ Unwritten why_unwritten(const Tell& tell) {
   } else if (deeds.written.empty() && !deeds.clobbered.empty()) {
     out.before = "nothing but clobbers (by " + names_of(plan, deeds.clobbered) + ") has touched ";
     out.after = ", and a clobber leaves no value";
+  } else if (deeds.written.empty() && deeds.other != nullptr) {
+    const std::string other = quoted(plan.tensors[deeds.other->tensor].name);
+    const std::string root = quoted(plan.tensors[plan.tensors[tensor].root].name);
+    out.after =
+        " as that tensor; " + quoted(plan.ops[deeds.other_writer].name) + " wrote them as " + other;
+    advices.push_back("if " + root + " is the value of " + other +
+                      ", declare it as a view of that (\"view_of\")");
   }
   for (const OpId op : deeds.written) {
     if (plan.ops[op].when.empty() || !advices.empty()) continue;
     advices.push_back("write " + tell.short_thing(0) + " also where the \"when\" of " +
                       quoted(plan.ops[op].name) + " does not hold");
   }
-  if (advices.empty()) advices.push_back(out.help);
+  if (advices.empty() || deeds.other != nullptr) advices.push_back(out.help);
   if (std::string input = as_input(tell, *layout); !input.empty()) {
     advices.push_back(std::move(input));
   }
@@ -149,20 +164,36 @@ Unwritten why_unwritten(const Tell& tell) {
   return out;
 }
 
+/// The first op that accumulates into the family of a tensor that no op writes; "" if none.
+std::string accumulates_only(const Plan& plan, TensorId tensor) {
+  std::string adder;
+  for (const Op& op : plan.ops) {
+    for (const Access& access : plan.accesses_of(op)) {
+      if (!is_family(plan, access.tensor, tensor)) continue;
+      if (access.kind == AccessKind::kWrite) return "";
+      if (access.kind == AccessKind::kAccumulate && adder.empty()) adder = quoted(op.name);
+    }
+  }
+  return adder;
+}
+
 }  // namespace
 
 Words describe_unwritten(const Tell& tell) {
   if (tell.finding.ops.empty()) {
+    const std::string adder = accumulates_only(tell.plan, tell.tensor(0));
     return {"output " + tell.thing(0) + " has bytes that nothing has written" + tell.end(),
-            "write them before the end, or make the output smaller"};
+            adder.empty()
+                ? "write them before the end, or make the output smaller"
+                : "write " + tell.short_thing(0) + " before " + adder + " accumulates into it"};
   }
   const Unwritten unwritten = why_unwritten(tell);
   const ByteRange bytes = tell.finding.bytes;
   const std::string range =
       bytes.empty()
           ? "some of its bytes"
-          : "its bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) + ")" +
-                (tell.brief || tell.finding.pool == kNone<PoolId>
+          : "bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) + ")" +
+                (tell.finding.pool == kNone<PoolId>
                      ? ""
                      : " of pool " + quoted(tell.plan.pools[tell.finding.pool].name));
   const std::string in = tell.brief || tell.storages().empty() ? "" : " (" + tell.storages() + ")";

@@ -7,9 +7,7 @@
 #include "plan/faults_impl.h"
 
 namespace memverify {
-namespace {
 
-/// Slot offsets of a storage.
 std::vector<std::int64_t> slots_of(const Layout& layout, StorageId id) {
   std::vector<std::int64_t> slots;
   for (std::uint32_t i = 0; i < layout.storage(id).slots.size(); ++i) {
@@ -17,6 +15,8 @@ std::vector<std::int64_t> slots_of(const Layout& layout, StorageId id) {
   }
   return slots;
 }
+
+namespace {
 
 void find_in_views(FaultSearch& search) {
   const Layout& layout = search.layout;

@@ -61,27 +61,73 @@ void tell_clash(const Plan& plan, FaultKind kind, Finding& finding) {
   }
 }
 
-/// How large a storage must be that an access passes by its end, for all values of the symbols; ""
-/// where that is not known.
-std::string enlarge_words(const Plan& plan, const Layout& layout, const Finding& finding,
-                          std::int64_t needed) {
-  const TensorId tensor = finding.tensors[0];
-  const StorageId storage = plan.tensors[tensor].storage;
-  if (finding.tensors.size() > 1 || !plan.storages[storage].bytes.is_constant()) return "";
-  std::string text = "; or make " + storage_words(plan, storage) + " at least ";
+/// "; or lower the "max" of `n` to 16": where one symbol makes a thing too large; "" elsewhere.
+std::string lower_words(const Plan& plan, const Layout& layout) {
+  if (plan.symbols.size() != 1) return "";
+  const Symbol& symbol = plan.symbols[SymbolId{0}];
+  const std::int64_t most = layout.valuation().symbols[0] - symbol.multiple_of;
+  if (most < least_value(symbol)) return "";
+  return (symbol.max ? "; or lower the \"max\" of " + quoted(symbol.name) + " to "
+                     : "; or give " + quoted(symbol.name) + " a \"max\" of ") +
+         number(most);
+}
+
+/// "`what` at least 64 bytes large", for all values of the symbols, of which `needed_by` says what
+/// is needed under the greatest; "" where that is not known.
+template <typename NeededBy>
+std::string enlarge_words(const Plan& plan, const std::string& what, std::int64_t needed,
+                          NeededBy needed_by) {
+  const std::string text = "make " + what + " at least ";
   if (plan.symbols.empty()) return text + counted(needed, "byte") + " large";
   const std::optional<Layout> greatest = greatest_small_layout(plan);
   if (!greatest) return "";
-  for (const TensorId id : ids(plan.tensors)) {
-    if (plan.tensors[id].storage != storage) continue;
-    needed = std::max(needed, greatest->tensor(id).bytes.hull().end);
+  needed = std::max(needed, needed_by(*greatest));
+  return text + counted(needed, "byte") + " large" +
+         (plan.symbols.size() > 1 ? " (for the greatest values of the symbols)" : "");
+}
+
+/// What else to do about an access that passes by the end of its storage.
+std::string more_storage(const Plan& plan, const Layout& layout, const Finding& finding,
+                         std::int64_t needed) {
+  const StorageId storage = plan.tensors[finding.tensors[0]].storage;
+  if (finding.tensors.size() > 1 || !plan.storages[storage].bytes.is_constant()) return "";
+  const std::string larger =
+      enlarge_words(plan, storage_words(plan, storage), needed, [&](const Layout& greatest) {
+        std::int64_t end = 0;
+        for (const TensorId id : ids(plan.tensors)) {
+          if (plan.tensors[id].storage == storage) {
+            end = std::max(end, greatest.tensor(id).bytes.hull().end);
+          }
+        }
+        return end;
+      });
+  return (larger.empty() ? "" : "; or " + larger) + lower_words(plan, layout);
+}
+
+/// What to do about a storage that passes by the end of its pool.
+std::string more_pool(const Plan& plan, const Layout& layout, StorageId storage,
+                      std::int64_t needed) {
+  const PoolId pool = plan.storages[storage].pool;
+  const auto slots = slots_of(layout, storage);
+  std::string help;
+  if (std::ranges::any_of(slots, [](std::int64_t at) { return at > 0; })) {
+    help = "place " + storage_words(plan, storage) + " lower";
   }
-  text += counted(needed, "byte") + " large";
-  if (plan.symbols.size() > 1) return text + " (for the greatest values of the symbols)";
-  const Symbol& symbol = plan.symbols[SymbolId{0}];
-  const std::int64_t most = layout.valuation().symbols[0] - symbol.multiple_of;
-  if (most < least_value(symbol)) return text;
-  return text + "; or lower the \"max\" of " + quoted(symbol.name) + " to " + number(most);
+  std::string larger = enlarge_words(plan, pool_words(plan, pool), needed, [&](const Layout& most) {
+    std::int64_t end = 0;
+    for (const StorageId id : ids(plan.storages)) {
+      if (plan.storages[id].pool != pool) continue;
+      for (const std::int64_t at : slots_of(most, id)) {
+        end = std::max(end, at + most.storage(id).bytes);
+      }
+    }
+    return end;
+  });
+  if (!larger.empty()) help += (help.empty() ? "" : "; or ") + larger;
+  std::string lower = lower_words(plan, layout);
+  if (help.empty() && lower.starts_with("; or ")) lower.erase(0, 5);
+  help += lower;
+  return help.empty() ? "make the pool larger" : help;
 }
 
 void tell_outside(const Plan& plan, const Layout& layout, Fault& fault) {
@@ -107,12 +153,11 @@ void tell_outside(const Plan& plan, const Layout& layout, Fault& fault) {
     finding.help = plan.tensors[finding.tensors[0]].placement == TensorKind::kView
                        ? "correct the view's offset, shape or strides"
                        : "correct the tensor's offset or size";
-    if (a >= 0) finding.help += enlarge_words(plan, layout, finding, b);
+    if (a >= 0) finding.help += more_storage(plan, layout, finding, b);
   } else if (fault.kind == FaultKind::kPoolLeft) {
     finding.message = op + " accesses " + tensor + " at " + range_words(a, b) + " of " + pool +
                       ", which has " + counted(c, "byte") + ".";
-    finding.help =
-        "place " + storage + " lower, or make the pool at least " + counted(b, "byte") + " large";
+    finding.help = more_pool(plan, layout, plan.tensors[finding.tensors[0]].storage, b);
   } else if (fault.kind == FaultKind::kViewOutside) {
     finding.message = tensor + " takes " + range_words(a, b) + " of " + storage +
                       ", outside its root " +
@@ -129,8 +174,10 @@ void tell_outside(const Plan& plan, const Layout& layout, Fault& fault) {
 /// Where to move what is misaligned: the storage, or the tensor in it if only that is.
 std::string move_up(const Plan& plan, const Finding& finding, std::int64_t address,
                     std::int64_t alignment, bool own) {
-  if (finding.tensors.empty()) {
-    const StorageId id = finding.storages[0];
+  const bool in_storage = finding.tensors.empty();
+  const StorageId id = in_storage ? finding.storages[0] : plan.tensors[finding.tensors[0]].storage;
+  const bool symbolic = !plan.exprs[plan.storages[id].slots.begin].is_constant();
+  if (in_storage || (symbolic && !own)) {
     const Expr offset = plan.exprs[plan.storages[id].slots.begin];
     const std::string to =
         offset.is_constant() || plan.storages[id].slots.size() > 1
@@ -161,14 +208,14 @@ void tell_misaligned(const Plan& plan, Fault& fault) {
               alignment, own);
 }
 
-void tell_capacity(const Plan& plan, Fault& fault) {
+void tell_capacity(const Plan& plan, const Layout& layout, Fault& fault) {
   Finding& finding = fault.finding;
   const auto& [end, limit, unused_c, unused_d] = fault.numbers;
   const std::string pool = pool_words(plan, finding.pool);
   if (fault.kind == FaultKind::kCapacity) {
     finding.message = storage_words(plan, finding.storages[0]) + " ends at byte " + number(end) +
                       " of " + pool + ", which has " + counted(limit, "byte") + ".";
-    finding.help = "place it lower, or make the pool " + counted(end - limit, "byte") + " larger";
+    finding.help = more_pool(plan, layout, finding.storages[0], end);
     return;
   }
   finding.message = "\"peak_bytes\" claims " + counted(limit, "byte") + " of " + pool +
@@ -201,7 +248,7 @@ void tell_fault(const Plan& plan, const Layout& layout, Fault& fault) {
     case FaultKind::kCapacity:
     case FaultKind::kPeak:
     case FaultKind::kPeakAbove:
-      tell_capacity(plan, fault);
+      tell_capacity(plan, layout, fault);
       break;
     case FaultKind::kSelfOverlap:
     case FaultKind::kIncoherent:

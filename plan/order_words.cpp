@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/advice.h"
 #include "plan/describe.h"
 #include "plan/words.h"
 
@@ -28,6 +29,7 @@ std::vector<std::string> own_gates(const Plan& plan, OpId id, std::int64_t itera
     std::string text = quoted(plan.ops[after.op].name);
     if (after.distance > 0) text += " of " + counted(after.distance, "iteration") + " before";
     if (after.distance > iteration) text += " (there is none yet)";
+    if (!always_runs(plan.ops[after.op])) text += " (where it runs)";
     gates.push_back(text);
   }
   if (op.kind == OpKind::kWait) {
@@ -221,6 +223,40 @@ std::string other_bytes(const Plan& plan, const Finding& finding) {
          quoted(plan.tensors[first].name) + " does not use";
 }
 
+/// Where the first op of an MV102 writes another value over the one that the second means, waiting
+/// for it would not help: the second is to come first. "" elsewhere.
+std::string let_reader_go_first(const Plan& plan, const Finding& finding) {
+  const OpId writer = finding.ops[0];
+  const OpId reader = finding.ops[1];
+  if (finding.rule != Rule::kRaw || repeats(plan) || finding.tensors.size() < 2) return "";
+  const TensorId written = finding.tensors[0];
+  const TensorId read = finding.tensors[1];
+  if (read == kNone<TensorId> || is_family(plan, written, read)) return "";
+  for (std::uint32_t at = index(writer) + 1; at < index(reader); ++at) {
+    for (const Access& access : plan.accesses_of(plan.ops[static_cast<OpId>(at)])) {
+      if (access.kind == AccessKind::kWrite && is_family(plan, access.tensor, read)) return "";
+    }
+  }
+  std::string elsewhere = written == kNone<TensorId>
+                              ? "let " + quoted(plan.ops[writer].name) + " clobber"
+                              : "give " + quoted(plan.tensors[written].name);
+  elsewhere += " bytes that " + quoted(plan.tensors[read].name) + " does not use";
+  if (!may_run_after(plan, writer, reader, read)) return elsewhere;
+  return "list " + quoted(plan.ops[writer].name) + " after " + quoted(plan.ops[reader].name) +
+         " in \"ops\" and " + make_wait(plan, writer, reader, 0) + "; or " + elsewhere;
+}
+
+/// The "after" of the second op that names the first, but another iteration; "" if none.
+std::string wrong_distance(const Plan& plan, OpId first, OpId second, std::int64_t distance) {
+  for (const After& after : plan.after_of(plan.ops[second])) {
+    if (after.op != first || after.distance == distance) continue;
+    return "change the distance of " + quoted(plan.ops[first].name) + " in the \"after\" of " +
+           quoted(plan.ops[second].name) + " from " + std::to_string(after.distance) + " to " +
+           std::to_string(distance);
+  }
+  return "";
+}
+
 /// Iterations from the last instance of `first` that `second` must wait for back to `second`: where
 /// that one runs in the last iteration alone, the first found is not the last one.
 std::int64_t distance_to_last(const Plan& plan, const Finding& finding) {
@@ -267,6 +303,10 @@ std::string how_to_order(const Plan& plan, const Finding& finding) {
   const std::string b = quoted(plan.ops[second].name);
   const std::string add_after = "add " + after_json(plan, first, distance) + " to " + b;
   const std::string elsewhere = other_bytes(plan, finding);
+  if (std::string turned = let_reader_go_first(plan, finding); !turned.empty()) return turned;
+  if (const std::string other = wrong_distance(plan, first, second, distance); !other.empty()) {
+    return other + elsewhere;
+  }
   const QueueId queue = plan.ops[first].queue;
   if (queue == plan.ops[second].queue || queue == kNone<QueueId> || distance > 1) {
     return add_after + elsewhere;

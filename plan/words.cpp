@@ -28,16 +28,19 @@ bool is_met_from_the_start(const Plan& plan, const Wait& wait) {
          wait.value.constant <= initial.constant;
 }
 
-/// " (signalled by `a`, `b`: either suffices)", " (nothing signals it)"; `needed` is what a wait
-/// needs.
-std::string signallers(const Plan& plan, SemaphoreId semaphore, const std::string& needed) {
+/// " (signalled by `a`, `b`: either suffices)", " (nothing signals it)".
+std::string signallers(const Plan& plan, const Wait& wait) {
+  const SemaphoreId semaphore = wait.semaphore;
+  const auto suffices = [](const Expr& signalled, const Expr& needed) {
+    return signalled.is_constant() && needed.is_constant() && signalled.constant >= needed.constant;
+  };
   std::vector<std::string> names;
   bool each = !repeats(plan) && plan.formulas.to_string(plan.semaphores[semaphore].initial) == "0";
   for (const Op& op : plan.ops) {
     for (const Signal& signal : plan.signals_of(op)) {
       if (signal.semaphore != semaphore) continue;
       const std::string value = plan.formulas.to_string(signal.value);
-      each = each && value == needed;
+      each = each && suffices(signal.value, wait.value);
       const bool timeline = plan.semaphores[semaphore].timeline;
       const std::string by = timeline       ? " (to " + value + ")"
                              : value == "1" ? ""
@@ -191,8 +194,7 @@ std::string wait_words(const Plan& plan, OpId op, const Wait& wait) {
       return (wait.consume ? value() + " to take from semaphore " : "semaphore ") +
              quoted(plan.semaphores[wait.semaphore].name) +
              (wait.consume ? "" : " to reach " + value()) +
-             (is_met_from_the_start(plan, wait) ? ", where it starts"
-                                                : signallers(plan, wait.semaphore, value()));
+             (is_met_from_the_start(plan, wait) ? ", where it starts" : signallers(plan, wait));
     case WaitKind::kPending:
       if (value() == "0") return "every op of " + queue();
       return "all ops of " + queue() + " but the last" + (value() == "1" ? "" : " " + value());

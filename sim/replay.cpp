@@ -342,6 +342,7 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   std::int64_t last = 0;
   for (const Step& step : finding.witness) last = std::max(last, step.iteration);
   for (std::int64_t iteration : finding.iteration) last = std::max(last, iteration);
+  if (finding.expected != kNone<OpId>) last = std::max(last, finding.expected_iteration);
   if (plan.iterations && last >= *plan.iterations) {
     return sim::no("there is no iteration " + std::to_string(last));
   }

@@ -96,7 +96,9 @@ std::span<const ExplainText> explain_texts_of_runs() {
        "another op than the one whose value it means. The value meant is that of the last op "
        "before the reader, in program order, that wrote those bytes of the same tensor or of "
        "a view of it.",
-       "The result is wrong on every run, not only on unlucky ones. Typical causes: a value "
+       "The result is wrong on every run under the values of conditions and symbols that the "
+       "finding "
+       "names, not only on unlucky ones. Typical causes: a value "
        "that is still needed was given away; two storages overlap that the planner took for "
        "disjoint; a writer that should have run first runs later.",
        "Move the value that overwrites to other bytes, or to a place in the order after the "

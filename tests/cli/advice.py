@@ -134,8 +134,14 @@ def enlarge(plan, finding, storage, size):
     move_storage(plan, entry)
 
 
-def raise_pool(plan, finding, more):
-    by_id(plan, "pools", finding["pool"])["bytes"] += int(more)
+def raise_pool(plan, finding, pool, size):
+    by_id(plan, "pools", pool)["bytes"] = int(size)
+
+
+def change_distance(plan, finding, first, second, old, new):
+    for after in by_id(plan, "ops", second)["after"]:
+        if isinstance(after, dict) and after["op"] == first and after["distance"] == int(old):
+            after["distance"] = int(new)
 
 
 # Each: a pattern that may stand anywhere in an alternative, and what to do with what it catches.
@@ -164,7 +170,9 @@ ACTIONS = [
     (r"write the offset of storage " + NAME + r' as "(.*?)"',
      lambda p, f, s, text: by_id(p, "storages", s).update({"offset": text})),
     (r"make storage " + NAME + r" at least (\d+) bytes? large", enlarge),
-    (r"make the pool (\d+) bytes? larger", raise_pool),
+    (r"make pool " + NAME + r" at least (\d+) bytes? large", raise_pool),
+    (r"change the distance of " + NAME + ' in the "after" of ' + NAME + r" from (\d+) to (\d+)",
+     change_distance),
     (r'lower the "max" of ' + NAME + r" to (\d+)",
      lambda p, f, s, n: p["symbols"][s].update({"max": int(n)})),
 ]
