@@ -1,9 +1,11 @@
 // Races and lifetimes in words.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "plan/advice.h"
 #include "plan/describe.h"
 #include "plan/tell.h"
 #include "plan/words.h"
@@ -58,6 +60,26 @@ Words describe_lifetime_pair(const Tell& tell) {
                                tell.make_wait(life, access)};
 }
 
+constexpr std::int64_t kMostRanges = 10'000;
+
+/// The ranges of bytes that both touch, ascending; none if one has too many.
+std::vector<ByteRange> shared_ranges(const Region& a, const Region& b) {
+  std::vector<ByteRange> shared;
+  if (a.pool() != b.pool() || a.count_runs(kMostRanges) == kMostRanges ||
+      b.count_runs(kMostRanges) == kMostRanges) {
+    return shared;
+  }
+  const std::vector<ByteRange> mine = a.runs();
+  const std::vector<ByteRange> theirs = b.runs();
+  for (std::size_t i = 0, k = 0; i < mine.size() && k < theirs.size();) {
+    const ByteRange both{std::max(mine[i].begin, theirs[k].begin),
+                         std::min(mine[i].end, theirs[k].end)};
+    if (both.begin < both.end) shared.push_back(both);
+    ++(mine[i].end < theirs[k].end ? i : k);
+  }
+  return shared;
+}
+
 }  // namespace
 
 Words describe_race(const Tell& tell) {
@@ -108,6 +130,33 @@ Words describe_lifetime(const Tell& tell) {
               tell.end(),
           "list an op of kind \"alloc\" of the storage before the access, and make the access wait "
           "for it"};
+}
+
+std::string more_shared_bytes(const Plan& plan, const Finding& finding) {
+  if (finding.ops.size() != 2 || finding.tensors.size() != 2 || finding.bytes.empty()) return "";
+  const std::optional<Layout> layout = small_layout(plan, finding);
+  if (!layout) return "";
+  const Tell tell{plan, finding};
+  const auto regions_of = [&](std::size_t i) {
+    std::vector<Region> regions;
+    for (const Access& access : plan.accesses_of(plan.ops[finding.ops[i]])) {
+      if (access.tensor == kNone<TensorId> || access.tensor != tell.tensor(i)) continue;
+      regions.push_back(layout->access_region(plan, access, tell.iteration(i) - access.distance));
+    }
+    return regions;
+  };
+  const std::vector<Region> others = regions_of(1);
+  for (const Region& a : regions_of(0)) {
+    for (const Region& b : others) {
+      const std::vector<ByteRange> shared = shared_ranges(a, b);
+      if (shared.size() < 2 || shared[0] != finding.bytes) continue;
+      std::int64_t bytes = 0;
+      for (const ByteRange& range : shared) bytes += range.end - range.begin;
+      return " and " + counted(std::ssize(shared) - 1, "more range") + " up to byte " +
+             std::to_string(shared.back().end) + ", " + std::to_string(bytes) + " bytes in all";
+    }
+  }
+  return "";
 }
 
 }  // namespace memverify

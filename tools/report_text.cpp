@@ -257,12 +257,13 @@ std::string order_notes(const Plan& plan, const Finding& finding, const Style& s
 std::string notes_of(const Plan& plan, const Finding& finding, const std::string& title,
                      const Style& style) {
   std::string out;
+  const std::int64_t bytes = finding.bytes.end - finding.bytes.begin;
+  const std::string range = address_range(plan, finding.bytes.begin, bytes);
   const bool has_place = !finding.bytes.empty() && finding.pool != kNone<PoolId>;
-  if (has_place && title.find("bytes [") == std::string::npos) {
+  if (has_place && title.find("bytes " + range) == std::string::npos) {
     out += note("bytes",
-                address_range(plan, finding.bytes.begin, finding.bytes.end - finding.bytes.begin) +
-                    " of pool " + quoted(plan.pools[finding.pool].name) + ", " +
-                    counted(finding.bytes.end - finding.bytes.begin, "byte"),
+                range + " of pool " + quoted(plan.pools[finding.pool].name) + ", " +
+                    counted(bytes, "byte") + more_shared_bytes(plan, finding),
                 style);
   }
   if (is_unordered_pair(plan, finding)) {
