@@ -132,6 +132,7 @@ void alter_declarations(PlanJson& plan, Draw& draw) {
       storage["offset"] = plan["storages"][0]["offset"];
       break;
     case 4: {
+      if (plan["queues"].empty()) break;
       const std::vector<std::string> orders = {"serial", "issue", "none", "host"};
       plan["queues"][draw.below(plan["queues"].size())]["order"] = draw.of(orders);
       break;
