@@ -168,6 +168,20 @@ bool Region::same_bytes(const Region& other) const {
   return mine.done() && its.done();
 }
 
+std::size_t Region::hash() const noexcept {
+  std::uint64_t hash = index(pool_);
+  const auto add = [&](std::int64_t number) {
+    hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
+    hash ^= hash >> 29;
+  };
+  for (const std::int64_t number : {base_, run_, hull_.begin, hull_.end}) add(number);
+  for (const Dim& dim : dims_) {
+    add(dim.count);
+    add(dim.stride);
+  }
+  return static_cast<std::size_t>(hash);
+}
+
 std::int64_t Region::count_runs(std::int64_t limit) const {
   if (empty() || limit <= 0) return 0;
   if (is_contiguous()) return 1;

@@ -5,6 +5,7 @@
 // signed, so that a plan with a negative address can be read and reported (MV108).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -68,6 +69,10 @@ class Region {
   /// True iff both are the same set of bytes. O(d) for boxes whose rows do not overlap, else linear
   /// in the runs.
   bool same_bytes(const Region& other) const;
+
+  /// Equal descriptions of equal bytes; that of same bytes may differ where rows overlap.
+  bool operator==(const Region&) const = default;
+  std::size_t hash() const noexcept;
 
   /// Number of maximal contiguous runs, at most `limit` (then `limit`).
   std::int64_t count_runs(std::int64_t limit) const;

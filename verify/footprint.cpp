@@ -3,17 +3,25 @@
 #include <algorithm>
 #include <cassert>
 #include <future>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "plan/beside.h"
+#include "verify/end_points.h"
+#include "verify/shape_ranges.h"
 
 namespace memverify {
-
 class FootprintMaker {
  public:
-  FootprintMaker(const Program& program, std::size_t max_runs)
-      : program_(program), plan_(*program.plan), layout_(*program.layout), max_runs_(max_runs) {
+  /// `gather_from`: so many runs of all accesses make it worth to gather them.
+  FootprintMaker(const Program& program, std::size_t max_runs, std::uint64_t gather_from)
+      : program_(program),
+        plan_(*program.plan),
+        layout_(*program.layout),
+        ranges_(max_runs),
+        gather_from_(gather_from) {
     result_.program_ = &program;
   }
 
@@ -22,10 +30,10 @@ class FootprintMaker {
     describe_families();
     list_accesses();
     list_end();
-    if (too_many_) return std::nullopt;
-    result_.runs_.resize(ranges_.size());
+    if (!list_ranges()) return std::nullopt;
+    result_.runs_.resize(ranges().size());
     // Each fills members of its own.
-    auto pools_cut = std::async(beside(ranges_.size()), [this] { cut_pools(); });
+    auto pools_cut = std::async(beside(ranges().size()), [this] { cut_pools(); });
     cut_families();
     pools_cut.get();
     place_families();
@@ -119,13 +127,18 @@ class FootprintMaker {
     AccessInstance a{.cmd = cmd, .kind = access.kind, .access = k, .tensor = access.tensor};
     if (access.tensor == kNone<TensorId>) {
       a.footprint = make_shape(layout_.access_region(plan_, access, 0), 0, kNone<TensorId>);
-      result_.accesses_.push_back(a);
+      add(a);
       return;
     }
     a.instance = instance_of(access.tensor, std::int64_t{instance.iteration} - access.distance);
     if (access.kind == AccessKind::kAccumulate) a.update = update_number(access);
     a.footprint = access.part == Access::kWhole ? whole_shape(access.tensor, a.instance)
                                                 : part_shape(access, a.instance);
+    add(a);
+  }
+
+  void add(const AccessInstance& a) {
+    runs_of_accesses_ += ranges_.runs(a.footprint);
     result_.accesses_.push_back(a);
   }
 
@@ -167,21 +180,51 @@ class FootprintMaker {
 
   std::uint32_t make_shape(const Region& region, std::int64_t slot_address, TensorId root) {
     const auto id = static_cast<std::uint32_t>(result_.shapes_.size());
-    Shape shape{.pool = region.pool(), .begin = static_cast<std::uint32_t>(ranges_.size())};
-    if (region.is_contiguous()) {
-      if (!region.empty()) ranges_.push_back(region.hull());
-    } else if (too_many_ || region.count_runs(static_cast<std::int64_t>(max_runs_) + 1) +
-                                    static_cast<std::int64_t>(ranges_.size()) >
-                                static_cast<std::int64_t>(max_runs_)) {
-      too_many_ = true;
-    } else {
-      for (const ByteRange& run : region.runs()) ranges_.push_back(run);
-    }
-    shape.end = static_cast<std::uint32_t>(ranges_.size());
-    result_.shapes_.push_back(shape);
+    result_.shapes_.push_back({.pool = region.pool()});
+    ranges_.add(region);
     slot_address_.push_back(slot_address);
     root_.push_back(root);
     return id;
+  }
+
+  /// Of places if that is worth it, else of bytes; false if they are too many.
+  bool list_ranges() {
+    if (runs_of_accesses_ >= gather_from_ && ranges_.has_strided())
+      result_.gathered_ = ranges_.list_places(plan_.pools.size(), result_.shapes_);
+    if (!result_.gathered_) return ranges_.list_runs(result_.shapes_);
+    number_slots_by_places();
+    return true;
+  }
+  const std::vector<ByteRange>& ranges() const { return ranges_.ranges(); }
+
+  /// Of places, a family's are counted from the first that it has in the slot.
+  void number_slots_by_places() {
+    std::vector<std::int64_t> least(result_.slots_, std::numeric_limits<std::int64_t>::max());
+    for_each_placed([&](const Shape& shape, std::int64_t&, std::uint32_t slot) {
+      if (shape.begin < shape.end) least[slot] = std::min(least[slot], ranges()[shape.begin].begin);
+    });
+    for_each_placed([&](const Shape&, std::int64_t& slot_address, std::uint32_t slot) {
+      slot_address = least[slot];
+    });
+  }
+
+  /// Calls visit(shape, slot_address, slot) for the shapes of tensors and of their parts, again and
+  /// again.
+  template <typename Visit>
+  void for_each_placed(Visit&& visit) {
+    const auto each = [&](TensorId tensor, std::uint32_t first) {
+      for (std::uint32_t slot = 0; first != kUnmade && slot < slots_of(tensor); ++slot) {
+        const std::uint32_t shape = shape_of_[first + slot];
+        if (shape == kUnmade) continue;
+        const std::uint32_t base = result_.first_slot_[index(plan_.tensors[tensor].storage)];
+        visit(result_.shapes_[shape], slot_address_[shape], base + slot);
+      }
+    };
+    for (TensorId tensor : ids(plan_.tensors)) each(tensor, whole_[index(tensor)]);
+    for (const Access& access : plan_.accesses) {
+      if (access.tensor != kNone<TensorId> && access.part != Access::kWhole)
+        each(access.tensor, part_[access.part]);
+    }
   }
 
   void list_end() {
@@ -202,7 +245,7 @@ class FootprintMaker {
       AccessInstance a{.cmd = kEndOfRun, .access = k, .tensor = tensor};
       a.instance = instance_of(tensor, last);
       a.footprint = whole_shape(tensor, a.instance);
-      result_.accesses_.push_back(a);
+      add(a);
     }
     std::vector<std::uint8_t> is_donated(plan_.tensors.size(), 0);
     for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
@@ -218,42 +261,36 @@ class FootprintMaker {
       AccessInstance a{.cmd = kEndOfRun, .keeps_initial = true, .or_own = or_own, .tensor = tensor};
       a.instance = static_cast<std::int32_t>(slot);
       a.footprint = whole_shape(tensor, a.instance);
-      result_.accesses_.push_back(a);
+      add(a);
     }
   }
 
   void cut_pools() {
     std::vector<std::vector<std::int64_t>> ends(plan_.pools.size());
-    std::vector<std::size_t> ranges(plan_.pools.size(), 0);
-    for (const Shape& shape : result_.shapes_) ranges[index(shape.pool)] += shape.end - shape.begin;
-    for (std::size_t pool = 0; pool < ends.size(); ++pool) ends[pool].reserve(2 * ranges[pool]);
+    std::vector<std::size_t> count(plan_.pools.size(), 0);
+    for (const Shape& shape : result_.shapes_) count[index(shape.pool)] += shape.end - shape.begin;
+    for (std::size_t pool = 0; pool < ends.size(); ++pool) ends[pool].reserve(2 * count[pool]);
     for (const Shape& shape : result_.shapes_) {
       for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
-        ends[index(shape.pool)].push_back(ranges_[k].begin);
-        ends[index(shape.pool)].push_back(ranges_[k].end);
+        ends[index(shape.pool)].push_back(ranges()[k].begin);
+        ends[index(shape.pool)].push_back(ranges()[k].end);
       }
     }
-    result_.addresses_.reserve(2 * ranges_.size());
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> points_of;  // By PoolId.
+    std::vector<EndPoints> points;     // By PoolId.
+    std::vector<std::uint32_t> first;  // By PoolId, in addresses_.
+    points.reserve(ends.size());
     for (auto& pool : ends) {
-      std::ranges::sort(pool);
-      pool.erase(std::unique(pool.begin(), pool.end()), pool.end());
-      const auto first = static_cast<std::uint32_t>(result_.addresses_.size());
-      result_.addresses_.insert(result_.addresses_.end(), pool.begin(), pool.end());
-      points_of.emplace_back(first, static_cast<std::uint32_t>(result_.addresses_.size()));
+      points.emplace_back(std::move(pool));
+      const auto& sorted = points.back().sorted();
+      first.push_back(static_cast<std::uint32_t>(result_.addresses_.size()));
+      result_.addresses_.insert(result_.addresses_.end(), sorted.begin(), sorted.end());
     }
     for (const Shape& shape : result_.shapes_) {
-      const auto points = points_of[index(shape.pool)];
-      const auto& addresses = result_.addresses_;
-      const auto point = [&](std::int64_t address) {
-        return static_cast<std::uint32_t>(std::lower_bound(addresses.begin() + points.first,
-                                                           addresses.begin() + points.second,
-                                                           address) -
-                                          addresses.begin());
-      };
+      const EndPoints& numbers = points[index(shape.pool)];
+      const std::uint32_t base = first[index(shape.pool)];
       for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
-        result_.runs_[k].begin = point(ranges_[k].begin);
-        result_.runs_[k].end = point(ranges_[k].end);
+        result_.runs_[k].begin = base + numbers.number(ranges()[k].begin);
+        result_.runs_[k].end = base + numbers.number(ranges()[k].end);
       }
     }
   }
@@ -271,7 +308,8 @@ class FootprintMaker {
       if (root_[shape] != kNone<TensorId>) sorted[next[index(root_[shape])]++] = shape;
     }
     std::vector<std::int64_t> ends;
-    result_.family_addresses_.reserve(2 * ranges_.size());
+    EndPoints points;
+    result_.family_addresses_.reserve(2 * ranges().size());
     for (std::size_t root = 0; root + 1 < bucket.size(); ++root) {
       const auto shapes = std::span(sorted).subspan(bucket[root], bucket[root + 1] - bucket[root]);
       if (shapes.empty()) continue;
@@ -280,18 +318,16 @@ class FootprintMaker {
         ends.push_back(begin);
         ends.push_back(end);
       });
-      std::ranges::sort(ends);
-      ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+      points.assign(ends);
       Family& f = result_.families_[root];
-      f.points = static_cast<std::uint32_t>(ends.size());
+      f.points = static_cast<std::uint32_t>(points.sorted().size());
       f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
       for_each_range(shapes, [&](std::uint32_t k, std::int64_t begin, std::int64_t end) {
-        result_.runs_[k].family_begin =
-            static_cast<std::uint32_t>(std::ranges::lower_bound(ends, begin) - ends.begin());
-        result_.runs_[k].family_end =
-            static_cast<std::uint32_t>(std::ranges::lower_bound(ends, end) - ends.begin());
+        result_.runs_[k].family_begin = points.number(begin);
+        result_.runs_[k].family_end = points.number(end);
       });
-      result_.family_addresses_.insert(result_.family_addresses_.end(), ends.begin(), ends.end());
+      result_.family_addresses_.insert(result_.family_addresses_.end(), points.sorted().begin(),
+                                       points.sorted().end());
     }
   }
 
@@ -299,7 +335,7 @@ class FootprintMaker {
   void for_each_range(std::span<const std::uint32_t> shapes, Visit&& visit) const {
     for (std::uint32_t shape : shapes) {
       for (std::uint32_t k = result_.shapes_[shape].begin; k < result_.shapes_[shape].end; ++k) {
-        visit(k, ranges_[k].begin - slot_address_[shape], ranges_[k].end - slot_address_[shape]);
+        visit(k, ranges()[k].begin - slot_address_[shape], ranges()[k].end - slot_address_[shape]);
       }
     }
   }
@@ -331,11 +367,12 @@ class FootprintMaker {
   }
 
   void add_initial(TensorId tensor) {
-    const Shape& shape = result_.shapes_[shape_of_[whole_[index(tensor)]]];
     const Family& f = family(tensor);
-    for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
-      for (std::uint32_t i = 0; i < instances(f); ++i) {
-        const std::uint32_t base = f.base + i * f.points;
+    for (std::uint32_t i = 0; i < instances(f); ++i) {
+      const std::int32_t instance = static_cast<std::int32_t>(i) - f.max_distance;
+      const Shape& shape = result_.shapes_[whole_shape(tensor, f.one_instance ? 0 : instance)];
+      const std::uint32_t base = f.base + i * f.points;
+      for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
         result_.initial_.emplace_back(base + result_.runs_[k].family_begin,
                                       base + result_.runs_[k].family_end);
       }
@@ -345,23 +382,29 @@ class FootprintMaker {
   const Program& program_;
   const Plan& plan_;
   const Layout& layout_;
-  std::size_t max_runs_;
-  bool too_many_ = false;
+  ShapeRanges ranges_;  ///< By shape.
+  std::uint64_t gather_from_;
+  std::uint64_t runs_of_accesses_ = 0;
   Footprints result_;
   std::vector<std::uint32_t> whole_;        ///< By tensor: first entry in shape_of_.
   std::vector<std::uint32_t> part_;         ///< By part: first entry in shape_of_.
   std::vector<std::uint32_t> shape_of_;     ///< By whole_/part_ + slot.
-  std::vector<ByteRange> ranges_;           ///< Runs of the shapes, in bytes.
-  std::vector<std::int64_t> slot_address_;  ///< By shape.
+  std::vector<std::int64_t> slot_address_;  ///< By shape, in bytes or places.
   std::vector<TensorId> root_;              ///< By shape.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
 };
 
 std::optional<Footprints> Footprints::make(const Program& program, std::size_t max_runs) {
-  return FootprintMaker(program, max_runs).make();
+  return FootprintMaker(program, max_runs, kNever).make();
+}
+
+std::optional<Footprints> Footprints::gather(const Program& program, std::size_t max_runs,
+                                             std::uint64_t from) {
+  return FootprintMaker(program, max_runs, from).make();
 }
 
 ByteRange Footprints::first_overlap(const AccessInstance& a, const AccessInstance& b) const {
+  assert(!gathered_);
   const std::span<const Run> x = runs(a);
   const std::span<const Run> y = runs(b);
   std::uint32_t begin = 0;
@@ -381,9 +424,9 @@ ByteRange Footprints::first_overlap(const AccessInstance& a, const AccessInstanc
 
 std::int64_t Footprints::family_address(const AccessInstance& a, std::uint32_t point) const {
   const TensorId root = program_->plan->tensors[a.tensor].root;
-  const StorageId storage = program_->plan->tensors[a.tensor].storage;
-  return family_addresses_[families_[index(root)].first_address + point] +
-         program_->layout->slot_address(storage, a.instance);
+  const std::int64_t* addresses = family_addresses_.data() + families_[index(root)].first_address;
+  const Run& first = runs(a).front();  // Says where the instance lies.
+  return addresses[point] - addresses[first.family_begin] + addresses_[first.begin];
 }
 
 bool Footprints::has_initial(TensorId tensor) const {

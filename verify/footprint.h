@@ -50,6 +50,13 @@ class Footprints {
   /// nullopt if the tensors of the program have more than `max_runs` runs.
   static std::optional<Footprints> make(const Program& program, std::size_t max_runs);
 
+  /// The same if the accesses have fewer than `from` runs in all, or none of many. Else strided
+  /// regions are counted once, and points are sets of bytes (verify/gather.h): whether a pass sees
+  /// a fault on any of them is the same, and `address` only numbers them.
+  static std::optional<Footprints> gather(const Program& program, std::size_t max_runs,
+                                          std::uint64_t from);
+  bool gathered() const { return gathered_; }
+
   /// Those of commands in program order (all accesses of a command in the order reads, accumulates,
   /// writes, clobbers), then those of the end of the run.
   std::span<const AccessInstance> accesses() const { return accesses_; }
@@ -67,7 +74,7 @@ class Footprints {
     return std::span(runs_).subspan(shape.begin, shape.end - shape.begin);
   }
 
-  /// The first maximal range of bytes that both touch; empty if there is none.
+  /// The first maximal range of bytes that both touch; empty if there is none. Not if gathered.
   ByteRange first_overlap(const AccessInstance& a, const AccessInstance& b) const;
 
   std::size_t points() const { return addresses_.size(); }
@@ -94,6 +101,7 @@ class Footprints {
 
  private:
   friend class FootprintMaker;
+  friend class ShapeRanges;
   struct Shape {
     PoolId pool = kNone<PoolId>;
     std::uint32_t begin = 0, end = 0;  ///< In runs_.
@@ -107,7 +115,10 @@ class Footprints {
     std::uint32_t first_address = 0;  ///< In family_addresses_.
   };
 
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
   const Program* program_ = nullptr;
+  bool gathered_ = false;
   std::vector<AccessInstance> accesses_;
   std::vector<std::uint32_t> first_;  ///< By Cmd, and one more for the end.
   std::vector<Shape> shapes_;

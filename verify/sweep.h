@@ -64,6 +64,7 @@ struct SweepResult {
   /// may touch too; kEndOfRun if it is the end that does, or the command alone.
   std::vector<std::pair<Cmd, Cmd>> unknowns;
   std::uint64_t pairs_checked = 0;
+  bool sees_fault() const { return has_race || !suspects.empty() || !unknowns.empty(); }
 };
 
 SweepResult sweep(const Program& program, const Walk& walk, const Order& order,

@@ -35,6 +35,16 @@ namespace {
 constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
 
+/// What reads mean, and what they find.
+struct Passes {
+  Passes(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints)
+      : expected(footprints, program, versions),
+        swept(sweep(program, walk, order, footprints, expected, versions)) {}
+  Versions versions;
+  Expected expected;
+  SweepResult swept;
+};
+
 class Verifier {
  public:
   Verifier(const Plan& plan, const HbOptions& options)
@@ -246,8 +256,9 @@ class Verifier {
       return;
     }
     // Bytes and order know nothing of each other: large programs find both at once.
-    auto regions = std::async(beside(program.instances.size()),
-                              [&] { return Footprints::make(program, kMaxHbRuns); });
+    auto regions = std::async(beside(program.instances.size()), [&] {
+      return Footprints::gather(program, kMaxHbRuns, options_.gather_from);
+    });
     std::optional<OneSemaphore> semaphore;
     if (!program.contended.empty()) {
       semaphore.emplace(program);
@@ -258,7 +269,7 @@ class Verifier {
     }
     const Walk run = semaphore ? semaphore->walk() : walk(program);
     const Order order = semaphore ? semaphore->order() : Order(program, run);
-    const std::optional<Footprints> footprints = regions.get();
+    std::optional<Footprints> footprints = regions.get();
     if (!order.is_known()) {
       findings.add_not_proven(
           "So many commands without an order of their own signal what others count that their "
@@ -266,23 +277,30 @@ class Verifier {
           "let serial queues signal, or wait for events");
       return;
     }
-    if (!footprints) {
+    std::optional<Passes> passes;
+    if (footprints) passes.emplace(program, run, order, *footprints);
+    if (passes && footprints->gathered() && passes->swept.sees_fault()) {
+      // Which bytes those are: byte by byte.
+      passes.reset();
+      footprints = Footprints::make(program, kMaxHbRuns);
+      if (footprints) passes.emplace(program, run, order, *footprints);
+    }
+    if (!passes) {
       findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxHbRuns) +
                                   " contiguous runs of bytes, the limit.",
                               "describe large strided tensors by contiguous ones");
       return;
     }
-    Versions versions;
-    const Expected expected(*footprints, program, versions);
-    SweepResult swept = sweep(program, run, order, *footprints, expected, versions);
+    SweepResult& swept = passes->swept;
     add_in_every_run(symbols);
     stats_.pairs_checked += swept.pairs_checked;
 
     Witnesses witnesses(program, run, order, semaphore ? &*semaphore : nullptr);
-    const CaseView view{
-        program, run, *footprints, versions, witnesses, conditions_->values(conditions), symbols};
+    const CaseView view{program,          run,       *footprints,
+                        passes->versions, witnesses, conditions_->values(conditions),
+                        symbols};
     if (semaphore) {
-      decide_takes(view, swept, order, expected, *semaphore, findings);
+      decide_takes(view, swept, order, passes->expected, *semaphore, findings);
       return;
     }
     // What waits at a seam may go on in the iterations that follow.

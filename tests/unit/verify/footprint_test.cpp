@@ -53,5 +53,23 @@ TEST_F(FootprintsOfARing, TooManyRunsAreRefused) {
   EXPECT_FALSE(Footprints::make(program, 3).has_value());
 }
 
+TEST_F(FootprintsOfARing, GatheredRowsAreOneRunUnlessAnEndOfAnotherCutsThem) {
+  const std::uint64_t runs = 3 * 4 + 3 * 1;  // Of all accesses.
+  EXPECT_FALSE(Footprints::gather(program, 1000, runs + 1)->gathered());
+  const Footprints footprints = *Footprints::gather(program, 1000, runs);
+  ASSERT_TRUE(footprints.gathered());
+  const auto rows = footprints.runs(footprints.of(0)[0]);
+  const auto row = footprints.runs(footprints.of(1)[0]);
+  ASSERT_EQ(rows.size(), 3U);  // The row before, the row of the view, those after.
+  ASSERT_EQ(row.size(), 1U);
+  EXPECT_EQ(rows[1].begin, row[0].begin);
+  EXPECT_EQ(rows[1].end, row[0].end);
+  EXPECT_EQ(rows[1].family_begin, row[0].family_begin);
+  EXPECT_EQ(rows[1].family_end, row[0].family_end);
+  // Nothing lies between the first two places of the other slot.
+  EXPECT_EQ(footprints.runs(footprints.of(2)[0]).size(), 2U);
+  EXPECT_FALSE(Footprints::gather(program, 7, runs).has_value());  // Four runs in either slot.
+}
+
 }  // namespace
 }  // namespace memverify
