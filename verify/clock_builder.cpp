@@ -12,6 +12,17 @@ bool has_completion_to_track(OpKind kind) {
          kind == OpKind::kFree;
 }
 
+// Of a fixed number of counts that cannot be the same ones, so that compilers use vectors.
+void raise_chunk(std::uint32_t* __restrict counts, const std::uint32_t* __restrict others) {
+  for (std::size_t q = 0; q < Clocks::kChunk; ++q) counts[q] = std::max(counts[q], others[q]);
+}
+
+bool same_chunk(const std::uint32_t* counts, const std::uint32_t* others) {
+  std::uint32_t differ = 0;
+  for (std::size_t q = 0; q < Clocks::kChunk; ++q) differ |= counts[q] ^ others[q];
+  return differ == 0;
+}
+
 /// Of order statistics, some seconds of them.
 constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 26;
 constexpr std::size_t kMostReserved = std::size_t{1} << 26;  ///< Entries of clocks.
@@ -31,7 +42,6 @@ void ClockBuilder::build() {
   order_.position_.assign(n, 0);
   pass_of_.assign(n, 0);
   idle_.resize(width_);
-  dense_.resize(width_);
   begin_pass();
   for (Cmd cmd : walk_.order) place(cmd, Use::kNone);
   if (!program_.thresholds.empty()) {
@@ -50,15 +60,16 @@ void ClockBuilder::build() {
 void ClockBuilder::begin_pass() {
   const std::size_t n = program_.instances.size();
   old_ = std::move(now_);
-  now_ = Clocks();
+  now_ = Clocks(width_);
   now_.start_row.assign(n, 0);
   now_.complete_row.assign(n, 0);
   // Address space only: growing a vector of this size touches twice its pages.
   const std::size_t joins = std::min(program_.needs.size() + program_.prefixes.size(), 2 * n) + 1;
   now_.rows.reserve(joins);
-  now_.dense.reserve(std::min(joins * width_, kMostReserved));
-  now_.rows.push_back({});  // Row 0: nothing has completed.
-  now_.dense.assign(width_, 0);
+  now_.chunk_of.reserve(std::min(joins * now_.chunks, kMostReserved));
+  now_.counts.reserve(std::min(joins * now_.chunks * Clocks::kChunk, kMostReserved));
+  dense_.assign(now_.chunks * Clocks::kChunk, 0);
+  now_.add_row(dense_.data());  // Row 0: nothing has completed.
   joined_.assign(width_, std::vector<JoinedPrefix>(2));
   ++pass_;
 }
@@ -188,7 +199,10 @@ void ClockBuilder::thaw() {
   if (!frozen_) return;
   frozen_ = false;
   const Clocks::Row& row = now_.rows[base_];
-  std::copy_n(now_.dense.begin() + static_cast<std::ptrdiff_t>(row.dense), width_, dense_.begin());
+  for (std::size_t k = 0; k < now_.chunks; ++k) {
+    std::copy_n(now_.chunk(base_, k), Clocks::kChunk, &dense_[k * Clocks::kChunk]);
+  }
+  joined_row_ = base_;
   sparse_.assign(now_.sparse.begin() + static_cast<std::ptrdiff_t>(row.sparse_begin),
                  now_.sparse.begin() + static_cast<std::ptrdiff_t>(row.sparse_end));
 }
@@ -212,8 +226,13 @@ void ClockBuilder::join(const Stamp& stamp) {
   thaw();
   const Clocks& from = *stamp.clocks;
   const Clocks::Row& row = from.rows[stamp.row];
-  const std::uint32_t* counts = from.dense.data() + row.dense;
-  for (std::size_t q = 0; q < width_; ++q) dense_[q] = std::max(dense_[q], counts[q]);
+  const std::uint32_t* its = from.chunk_of.data() + stamp.row * from.chunks;
+  const std::uint32_t* base = now_.chunk_of.data() + base_ * now_.chunks;
+  for (std::size_t k = 0; k < from.chunks; ++k) {
+    if (its[k] == base[k] && &from == &now_) continue;
+    raise_chunk(&dense_[k * Clocks::kChunk], &from.counts[its[k] * Clocks::kChunk]);
+  }
+  if (&from == &now_) joined_row_ = stamp.row;
   if (row.sparse_begin != row.sparse_end) {
     merged_.clear();
     auto a = sparse_.cbegin();
@@ -281,22 +300,41 @@ void ClockBuilder::join_prefix(const Prefix& prefix) {
   join({joined.row, kNoChain, 0, &now_});
 }
 
+/// A chunk of `now_` with the counts of `dense_` at that place of the row, which are not the
+/// base's.
+std::uint32_t ClockBuilder::shared_chunk(std::size_t place) {
+  const std::uint32_t* counts = &dense_[place * Clocks::kChunk];
+  if (same_chunk(counts, now_.chunk(joined_row_, place)))
+    return now_.chunk_of[joined_row_ * now_.chunks + place];
+  return now_.add_chunk(counts);
+}
+
 std::uint32_t ClockBuilder::finish() {
   if (frozen_) return base_;
   std::erase_if(sparse_, [&](const Clocks::Entry& entry) {
     const std::uint32_t ops = dense_[index(order_.chains_.queue(entry.first))];
     return order_.chains_.covered(entry.first, ops) >= entry.second;
   });
+  const std::size_t first = now_.chunk_of.size();
+  now_.chunk_of.resize(first + now_.chunks);
+  std::uint32_t* chunk_of = now_.chunk_of.data() + first;
+  const std::uint32_t* base_chunk = now_.chunk_of.data() + base_ * now_.chunks;
+  bool is_base = true;
+  for (std::size_t k = 0; k < now_.chunks; ++k) {
+    chunk_of[k] = base_chunk[k];
+    if (same_chunk(&dense_[k * Clocks::kChunk], &now_.counts[base_chunk[k] * Clocks::kChunk]))
+      continue;
+    chunk_of[k] = shared_chunk(k);
+    is_base = false;
+  }
   const Clocks::Row& base = now_.rows[base_];
-  if (std::equal(dense_.begin(), dense_.end(),
-                 now_.dense.begin() + static_cast<std::ptrdiff_t>(base.dense)) &&
-      std::equal(sparse_.begin(), sparse_.end(),
-                 now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_begin),
-                 now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_end))) {
+  if (is_base && std::equal(sparse_.begin(), sparse_.end(),
+                            now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_begin),
+                            now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_end))) {
+    now_.chunk_of.resize(first);
     return base_;
   }
-  now_.rows.push_back({now_.dense.size(), now_.sparse.size(), now_.sparse.size() + sparse_.size()});
-  now_.dense.insert(now_.dense.end(), dense_.begin(), dense_.end());
+  now_.rows.push_back({now_.sparse.size(), now_.sparse.size() + sparse_.size()});
   now_.sparse.insert(now_.sparse.end(), sparse_.begin(), sparse_.end());
   return static_cast<std::uint32_t>(now_.rows.size() - 1);
 }
@@ -305,10 +343,10 @@ bool ClockBuilder::same_clocks() const {
   const auto same_row = [&](std::uint32_t a, std::uint32_t b) {
     const Clocks::Row& x = now_.rows[a];
     const Clocks::Row& y = old_.rows[b];
-    return std::equal(now_.dense.begin() + static_cast<std::ptrdiff_t>(x.dense),
-                      now_.dense.begin() + static_cast<std::ptrdiff_t>(x.dense + width_),
-                      old_.dense.begin() + static_cast<std::ptrdiff_t>(y.dense)) &&
-           std::equal(now_.sparse.begin() + static_cast<std::ptrdiff_t>(x.sparse_begin),
+    for (std::size_t k = 0; k < now_.chunks; ++k) {
+      if (!same_chunk(now_.chunk(a, k), old_.chunk(b, k))) return false;
+    }
+    return std::equal(now_.sparse.begin() + static_cast<std::ptrdiff_t>(x.sparse_begin),
                       now_.sparse.begin() + static_cast<std::ptrdiff_t>(x.sparse_end),
                       old_.sparse.begin() + static_cast<std::ptrdiff_t>(y.sparse_begin),
                       old_.sparse.begin() + static_cast<std::ptrdiff_t>(y.sparse_end));

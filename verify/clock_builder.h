@@ -73,6 +73,7 @@ class ClockBuilder {
   void join_order_statistic(std::span<const Weighted> items, std::int64_t need);
   void raise(std::uint32_t chain, std::uint32_t length);
   std::uint32_t finish();
+  std::uint32_t shared_chunk(std::size_t place);
 
   bool counts(Cmd signal, Use use) const;
   Stamp stamp_of(Cmd cmd) const;
@@ -104,6 +105,7 @@ class ClockBuilder {
   std::size_t own_queue_ = 0;
   std::uint32_t own_count_ = 0;
   std::vector<std::uint32_t> dense_;
+  std::uint32_t joined_row_ = 0;  ///< The last row of `now_` that went into `dense_`.
   std::vector<Clocks::Entry> sparse_, merged_;
 };
 

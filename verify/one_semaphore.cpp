@@ -322,16 +322,16 @@ bool OneSemaphore::both_open(Cmd a, Cmd b) {
 /// By queue, as much as must come before each command; what does not start in any run has no place.
 void OneSemaphore::find_order() {
   const std::size_t width = chains_.size();
-  Clocks clocks;
+  Clocks clocks(width);
+  const std::size_t padded = clocks.chunks * Clocks::kChunk;
   clocks.start_row.assign(program_.instances.size(), 0);
-  clocks.rows.push_back({});
-  clocks.dense.assign(width, 0);
+  clocks.add_row(std::vector<std::uint32_t>(padded, 0).data());
   walk_.started.assign(program_.instances.size(), 0);
   walk_.completed.assign(program_.instances.size(), 0);
   std::vector<std::pair<std::uint64_t, Cmd>> ranked;
   for (std::size_t own = 0; own < width; ++own) {
     State before = start_;  // The goal of the command before, and what must come before that one.
-    std::vector<std::uint32_t> row(width, 0);
+    std::vector<std::uint32_t> row(padded, 0);
     for (std::uint32_t k = 0; 2 * k < all_[own] && !gave_up_; ++k) {
       const Cmd cmd = program_.queue_commands[own][k];
       const State goal = goal_of({.reach = {{cmd}}});
@@ -353,8 +353,7 @@ void OneSemaphore::find_order() {
       }
       if (program_.instances[cmd].queue == kNone<QueueId>) continue;
       clocks.start_row[cmd] = static_cast<std::uint32_t>(clocks.rows.size());
-      clocks.rows.push_back({.dense = clocks.dense.size()});
-      clocks.dense.insert(clocks.dense.end(), row.begin(), row.end());
+      clocks.add_row(row.data());
       ranked.emplace_back(rank, cmd);
     }
   }

@@ -7,6 +7,16 @@
 
 namespace memverify {
 
+std::uint32_t Clocks::add_chunk(const std::uint32_t* first) {
+  counts.insert(counts.end(), first, first + kChunk);
+  return static_cast<std::uint32_t>(counts.size() / kChunk - 1);
+}
+
+void Clocks::add_row(const std::uint32_t* first) {
+  for (std::size_t k = 0; k < chunks; ++k) chunk_of.push_back(add_chunk(first + k * kChunk));
+  rows.push_back({sparse.size(), sparse.size()});
+}
+
 std::uint32_t Clocks::length(std::uint32_t row, std::uint32_t chain) const {
   const auto begin = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_begin);
   const auto end = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_end);

@@ -4,15 +4,17 @@
 // Idea: a clock says how far each *chain* must have completed before an instant. A serial queue is
 //   a chain; an op of an issue or none queue joins a chain of its queue whose last op is known to
 //   complete before it starts, else opens one, so a queue has about as many chains as its width. A
-//   clock is a row: `dense[q]` counts the commands of a serial queue (for other queues: the ops of
-//   a joined prefix), a short sorted list holds chains of the other queues. A command whose needs
-//   add nothing shares the row of the command before it, so rows exist only at joins. A conjunction
-//   of needs is the componentwise maximum. A threshold is the componentwise weighted order
-//   statistic of the clocks of its signals: the adversary serves the wait with those signals that
-//   need least of that chain. Signals may come later than their wait in the walk, so with
-//   thresholds the clocks are the greatest fixpoint below what the walk itself justifies: passes
-//   over the walk until nothing changes.
-// Cost: O((instances + needs) + joins * (queues + width)) a pass; memory joins * queues * 4 bytes.
+//   clock is a row: a count by queue, of the commands of a serial queue (for other queues: of the
+//   ops of a joined prefix), and a short sorted list for chains of the other queues. A command
+//   whose needs add nothing shares the row of the command before it, so rows exist only at joins;
+//   rows share the counts of each eight queues that a join leaves as they were. A conjunction of
+//   needs is the componentwise maximum. A threshold is the componentwise weighted order statistic
+//   of the clocks of its signals: the adversary serves the wait with those signals that need least
+//   of that chain. Signals may come later than their wait in the walk, so with thresholds the
+//   clocks are the greatest fixpoint below what the walk itself justifies: passes over the walk
+//   until nothing changes.
+// Cost: O((instances + needs) + joins * (queues + width)) a pass; memory joins * queues * 4 bytes,
+//   at best an eighth of that.
 //   Plans without thresholds take one pass. A query is O(1), for issue and none queues O(log
 //   width).
 // Example: q0: a, record e; q1: wait e, b. The wait joins q0's prefix, so before(a, b).
@@ -34,21 +36,33 @@ inline constexpr std::uint32_t kNoChain = 0xFFFFFFFFU;
 
 /// Rows of clocks, and which row each command starts and completes with.
 struct Clocks {
+  /// Queues whose counts rows share.
+  static constexpr std::size_t kChunk = 8;
   struct Row {
-    std::size_t dense = 0;  ///< Offset into Clocks::dense, one entry a queue.
     std::size_t sparse_begin = 0, sparse_end = 0;
   };
   using Entry = std::pair<std::uint32_t, std::uint32_t>;  ///< (chain, completed length).
 
+  explicit Clocks(std::size_t queues = 0) : chunks((queues + kChunk - 1) / kChunk) {}
+
+  std::size_t chunks;  ///< In a row.
   std::vector<Row> rows;
-  std::vector<std::uint32_t> dense;
+  std::vector<std::uint32_t> chunk_of;      ///< By row and place in the row: number of a chunk.
+  std::vector<std::uint32_t> counts;        ///< By chunk and queue in it.
   std::vector<Entry> sparse;                ///< Sorted by chain within a row.
   std::vector<std::uint32_t> start_row;     ///< By Cmd. A command's own chain is not in its row.
   std::vector<std::uint32_t> complete_row;  ///< By Cmd; as start_row but for records and barriers.
 
   std::uint32_t at(std::uint32_t row, std::size_t queue) const {
-    return dense[rows[row].dense + queue];
+    return chunk(row, queue / kChunk)[queue % kChunk];
   }
+  /// The counts of `kChunk` queues at a place of the row.
+  const std::uint32_t* chunk(std::uint32_t row, std::size_t place) const {
+    return &counts[chunk_of[row * chunks + place] * kChunk];
+  }
+  std::uint32_t add_chunk(const std::uint32_t* first);
+  /// Adds a row of its own, with `kChunk * chunks` counts.
+  void add_row(const std::uint32_t* first);
   /// Completed length of a chain of an issue or none queue, by the row's list alone.
   std::uint32_t length(std::uint32_t row, std::uint32_t chain) const;
 };
