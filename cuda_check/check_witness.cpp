@@ -63,6 +63,7 @@ std::vector<Settled> lengths(const Plan& plan, const Finding& witness) {
   std::int64_t last = 0;
   for (const Step& step : witness.witness) last = std::max(last, step.iteration);
   for (const std::int64_t iteration : witness.iteration) last = std::max(last, iteration);
+  if (witness.expected != kNone<OpId>) last = std::max(last, witness.expected_iteration);
   std::vector<std::int64_t> all{last + 2, last + 1};
   if (plan.iterations) all = {std::max(*plan.iterations, last + 1)};
   std::vector<Settled> cases;

@@ -29,13 +29,15 @@ std::string check_errors(std::string_view text, const std::vector<Diagnostic>& e
   return "";
 }
 
+constexpr std::string_view kId = "\"id\"";
+constexpr std::string_view kEscapedId = "\"\\u0069d\"";
+
 /// The same document with an escape in each item, so that none is read by plan/plain_items.h.
 std::string without_plain_items(std::string_view text) {
-  constexpr std::string_view kId = "\"id\"";
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text.substr(at).starts_with(kId) && (at == 0 || text[at - 1] != '\\')) {
-      out += "\"\\u0069d\"";
+      out += kEscapedId;
       at += kId.size() - 1;
     } else {
       out += text[at];
@@ -61,7 +63,10 @@ std::string check_reader(std::string_view text) {
   // In a buffer of its own, so that a sanitizer sees a read past the end.
   const std::vector<char> bytes(text.begin(), text.end());
   const Result<Plan> plan = read_plan({bytes.data(), bytes.size()}, "");
-  const std::string slowly = content(read_plan(without_plain_items(text), ""));
+  std::string slowly = content(read_plan(without_plain_items(text), ""));
+  for (std::size_t at; (at = slowly.find(kEscapedId)) != std::string::npos;) {
+    slowly.replace(at, kEscapedId.size(), kId);  // In keys that are carried along as text.
+  }
   if (content(plan) != slowly) {
     return "read differently item by item:\n" + content(plan) + "\nand\n" + slowly;
   }
