@@ -141,9 +141,10 @@ Shown select(const PlanViews& views, const ExplainPlanOptions& options) {
   return shown;
 }
 
-std::string peak_text(const Plan& plan, PoolId pool, const PlanViews::Peak& peak,
+std::string peak_text(const PlanViews& views, PoolId pool, const PlanViews::Peak& peak,
                       const Style& style) {
-  return style.strong("pool " + quoted(plan.pools[pool].name)) + ": " +
+  return style.strong("pool " + quoted(views.plan().pools[pool].name)) + symbols_text(views) +
+         ": " +
          counted(peak.highest, "byte") + " up to its highest storage; at most " +
          counted(peak.held, "byte") + " held at once, at tick " + std::to_string(peak.tick) +
          ", in " + storages_text(peak.storages) + "\n";
@@ -153,13 +154,13 @@ std::string shown_text(const PlanViews& views, const Shown& shown, const Style& 
   std::string out;
   if (shown.peaks.empty()) {
     for (const StorageView& view : shown.views) {
-      out += (out.empty() ? "" : "\n") + storage_text(views, view, style);
+      out += (out.empty() ? "" : "\n") + storage_text(views, view, symbols_text(views), style);
     }
   }
   for (const auto& [pool, peak] : shown.peaks) {
-    out += (out.empty() ? "" : "\n") + peak_text(views.plan(), pool, peak, style);
+    out += (out.empty() ? "" : "\n") + peak_text(views, pool, peak, style);
     for (std::size_t k = 0; k < std::min(peak.storages.size(), kMostStoragesInText); ++k) {
-      out += "\n" + storage_text(views, peak.storages[k], style);
+      out += "\n" + storage_text(views, peak.storages[k], "", style);
     }
     if (peak.storages.size() > kMostStoragesInText) {
       out += "\nand " +
@@ -181,6 +182,14 @@ std::string shown_json(const PlanViews& views, const Shown& shown) {
   if (shown.verdict != Verdict::kUnknown) json.field("verdict", name(shown.verdict));
   json.field("iterations", std::int64_t{views.iterations()});
   json.field("makespan", views.makespan());
+  if (!views.symbols().empty()) {
+    json.key("symbols");
+    json.open('{');
+    for (const SymbolValue& value : views.symbols()) {
+      json.field(plan.symbols[value.symbol].name, value.value);
+    }
+    json.close('}');
+  }
   json.key("peaks");
   json.open('[');
   for (const auto& [pool, peak] : shown.peaks) {

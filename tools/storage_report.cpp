@@ -130,12 +130,20 @@ std::string held_words(const PlanViews& views, const StorageView& view) {
 
 }  // namespace
 
-std::string case_text(const PlanViews& views) {
+std::string symbols_text(const PlanViews& views) {
   const Plan& plan = views.plan();
   std::vector<std::string> parts;
   for (const SymbolValue& value : views.symbols()) {
-    parts.push_back(quoted(plan.symbols[value.symbol].name) + " = " + std::to_string(value.value));
+    const Symbol& symbol = plan.symbols[value.symbol];
+    parts.push_back(quoted(symbol.name) + " = " + std::to_string(value.value) +
+                    (symbol.max ? "" : " (which has no \"max\")"));
   }
+  return parts.empty() ? "" : ", for " + listed(parts);
+}
+
+std::string case_text(const PlanViews& views) {
+  const Plan& plan = views.plan();
+  std::vector<std::string> parts;
   if (!views.when().empty()) parts.emplace_back("all conditions true");
   if (repeats(plan)) {
     parts.push_back("the first " + counted(views.iterations(), "iteration"));
@@ -144,11 +152,12 @@ std::string case_text(const PlanViews& views) {
   return parts.empty() ? "" : "note: this is for " + listed(parts) + "\n";
 }
 
-std::string storage_text(const PlanViews& views, const StorageView& view, const Style& style) {
+std::string storage_text(const PlanViews& views, const StorageView& view,
+                         const std::string& case_words, const Style& style) {
   const Plan& plan = views.plan();
   std::string out = style.strong("storage " + quoted(plan.storages[view.storage].name)) + " at [" +
                     std::to_string(view.bytes.begin) + ", " + std::to_string(view.bytes.end) +
-                    ") of pool " + quoted(plan.pools[view.pool].name) +
+                    ") of pool " + quoted(plan.pools[view.pool].name) + case_words +
                     (repeats(plan) ? ", iteration " + std::to_string(view.iteration) : "") + ", " +
                     held_words(views, view) + "\n";
   for (const AliasView& alias : view.aliases) {

@@ -32,6 +32,19 @@ ConditionCase all_true(const Plan& plan, std::uint32_t iterations) {
   return result;
 }
 
+/// The greatest value of each symbol that a formula uses; the least of one without a bound.
+Valuation greatest_values(const Plan& plan) {
+  Valuation values;
+  for (const Symbol& symbol : plan.symbols) {
+    const std::int64_t least = least_value(symbol);
+    const bool is_bounded = symbol.max && *symbol.max > least;
+    values.symbols.push_back(!is_bounded ? least
+                                         : least + (*symbol.max - least) / symbol.multiple_of *
+                                                       symbol.multiple_of);
+  }
+  return values;
+}
+
 std::int64_t united(std::vector<ByteRange> ranges) {
   std::ranges::sort(ranges, {}, &ByteRange::begin);
   std::int64_t sum = 0;
@@ -206,11 +219,17 @@ PlanViews& PlanViews::operator=(PlanViews&&) noexcept = default;
 PlanViews::~PlanViews() = default;
 
 Result<PlanViews> PlanViews::make(const Plan& plan) {
+  Result<PlanViews> greatest = make_for(plan, greatest_values(plan));
+  if (greatest.ok() || plan.symbols.empty()) return greatest;
+  Result<PlanViews> least = make_for(plan, SymbolCases(plan).corners().front());
+  return least.ok() ? std::move(least) : std::move(greatest);
+}
+
+Result<PlanViews> PlanViews::make_for(const Plan& plan, const Valuation& values) {
   auto state = std::make_unique<Case>();
   state->plan = plan;
   const SymbolCases symbols(state->plan);
-  const Valuation least = symbols.corners().front();
-  Result<Layout> layout = Layout::make(state->plan, least);
+  Result<Layout> layout = Layout::make(state->plan, values);
   if (!layout.ok()) return layout.errors();
   state->layout = std::move(layout).value();
   const std::uint32_t most = sample_iterations(state->plan, kMostViewIterations);
@@ -220,7 +239,7 @@ Result<PlanViews> PlanViews::make(const Plan& plan) {
           : most;
   const ConditionCase conditions = all_true(state->plan, iterations);
   state->when = ConditionCases(state->plan, iterations).values(conditions);
-  state->symbols = symbols.values(least);
+  state->symbols = symbols.values(values);
   state->program = make_program(state->plan, *state->layout, conditions, iterations);
   state->walked = walk(state->program);
   state->order.emplace(state->program, state->walked);

@@ -87,7 +87,8 @@ struct StorageView {
   std::int64_t held_from = 0, held_until = 0;  ///< Ticks; `held_until` with to_end: the makespan.
 };
 
-/// One case of a plan, walked once: the least symbol values, all conditions true, and of the
+/// One case of a plan, walked once: the greatest value of each symbol (the least of one that has no
+/// bound, and of all where the greatest cannot be laid out), all conditions true, and of the
 /// iterations as many as show how they meet. Views may be asked of it in any number.
 class PlanViews {
  public:
@@ -123,6 +124,7 @@ class PlanViews {
 
  private:
   struct Case;
+  static Result<PlanViews> make_for(const Plan& plan, const Valuation& values);
   explicit PlanViews(std::unique_ptr<Case> state);
   std::unique_ptr<Case> case_;
 };

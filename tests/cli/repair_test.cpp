@@ -63,6 +63,32 @@ TEST(CliExplainPlan, SaysWhatAnOpTouchesAndWhetherThePlanIsSafe) {
   EXPECT_EQ(json["verdict"], "unsafe");
 }
 
+TEST(CliExplainPlan, TakesTheGreatestSymbolValuesAndSaysSoFirst) {
+  Sandbox box;
+  const auto plan = [](const std::string& seq) {
+    return R"({"memverify": 1, "pools": [{"id": "p"}], "queues": [{"id": "q"}],
+      "symbols": {"seq": )" +
+           seq + R"(}, "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": "seq*64"}],
+      "tensors": [{"id": "x", "storage": "s", "bytes": "seq*64"}],
+      "ops": [{"id": "make", "queue": "q", "writes": ["x"]}]})";
+  };
+  box.write("plan.json", plan(R"({"min": 1, "max": 1023, "multiple_of": 2})"));
+  box.write("open.json", plan(R"({"min": 3})"));
+  const auto first_line = [&](const Words& arguments) {
+    const std::string out = box.run(arguments).out;
+    return out.substr(0, out.find('\n'));
+  };
+  EXPECT_EQ(first_line({"explain", "plan.json", "--peak"}),
+            "pool `p`, for `seq` = 1022: 65408 bytes up to its highest storage; at most 65408 bytes "
+            "held at once, at tick 0, in 1 storage");
+  EXPECT_TRUE(contains(first_line({"explain", "plan.json", "--op", "make"}),
+                       "storage `s` at [0, 65408) of pool `p`, for `seq` = 1022, held"));
+  EXPECT_TRUE(contains(first_line({"explain", "open.json", "--storage", "s"}),
+                       "[0, 192) of pool `p`, for `seq` = 3 (which has no \"max\"), held"));
+  const Words as_json = {"explain", "plan.json", "--peak", "--format", "json"};
+  EXPECT_EQ(Json::parse(box.run(as_json).out)["symbols"]["seq"], 1022);
+}
+
 TEST(CliExplainPlan, RefusesWhatMakesNoSense) {
   Sandbox box;
   box.write("plan.json", safe_plan());
