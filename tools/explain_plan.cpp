@@ -123,6 +123,9 @@ Shown select(const PlanViews& views, const ExplainPlanOptions& options) {
     for (const PoolId pool : ids(plan.pools)) {
       if (only == kNone<PoolId> || only == pool) add_peak(views, pool, shown);
     }
+    if (!views.all_complete()) {
+      shown.nothing = "nothing is held: the plan deadlocks before a command uses a byte";
+    }
   } else if (!options.storage.empty()) {
     const StorageId id =
         find_named<StorageId>(plan.storages, "storage", options.storage, shown.problem);

@@ -55,18 +55,24 @@ std::string next_words(const Plan& plan, const UseView& use, const NextUse& next
                      : style.error("does not wait for it"));
 }
 
+std::string when_words(const UseView& use, const Style& style) {
+  if (!use.starts) return style.error("never: the plan deadlocks before");
+  return ticks(use.start) +
+         (use.completes ? " to " + std::to_string(use.complete) : ", and never completes");
+}
+
 void add_use_lines(std::string& out, const Plan& plan, const StorageView& view, std::uint32_t at,
                    const std::string& indent, const Style& style) {
   const UseView& use = view.uses[at];
   const std::int64_t size = use.bytes.end - use.bytes.begin;
   out += indent + op_words(plan, use.op, use.iteration) + " " + std::string(deed(use.kind)) + " " +
          counted(use.touched, "byte") + (use.touched == size ? "" : " of " + std::to_string(size)) +
-         ", " + ticks(use.start) + " to " + std::to_string(use.complete) +
+         ", " + when_words(use, style) +
          (view.blocker == at ? style.warning("  <- holds the storage longest") : "") + "\n";
   for (const NextUse& next : use.next) {
     out += indent + "  " + next_words(plan, use, next, style) + "\n";
   }
-  const bool is_last = std::ranges::all_of(use.next, &NextUse::is_earlier);
+  const bool is_last = use.starts && std::ranges::all_of(use.next, &NextUse::is_earlier);
   if (is_last) out += indent + "  next: nobody writes or frees these bytes again\n";
 }
 
@@ -122,6 +128,9 @@ std::string cause_words(const Plan& plan, const StorageView& view, const HoldCau
 }
 
 std::string held_words(const PlanViews& views, const StorageView& view) {
+  const bool is_held = view.from_start || view.to_end ||
+                       std::ranges::any_of(view.uses, [](const UseView& use) { return use.starts; });
+  if (!is_held && !view.uses.empty()) return "never held: the plan deadlocks before";
   std::string text = "held from ";
   text += view.from_start ? "the start" : ticks(view.held_from);
   text += view.to_end ? " to the end" : " to " + ticks(view.held_until);
@@ -163,7 +172,10 @@ std::string storage_text(const PlanViews& views, const StorageView& view,
   for (const AliasView& alias : view.aliases) {
     if (alias.depth == 0) add_alias_lines(out, plan, view, alias, style);
   }
-  if (!view.blocker) return out + "  no runtime command uses it\n";
+  if (!view.blocker) {
+    return out + (view.uses.empty() ? "  no runtime command uses it\n"
+                                    : "  no use of it completes: the plan deadlocks before\n");
+  }
   const UseView& last = view.uses[*view.blocker];
   if (view.to_end) {
     return out + style.strong("last to let go") + ": the end of the plan, which needs it\n";

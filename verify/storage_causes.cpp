@@ -14,7 +14,7 @@ std::uint32_t views_over_root(const Plan& plan, TensorId tensor) {
 void find_blocker(const Plan& plan, StorageView& view) {
   for (const bool reads : {true, false}) {
     for (std::uint32_t k = 0; k < view.uses.size(); ++k) {
-      if (view.uses[k].reads() != reads) continue;
+      if (view.uses[k].reads() != reads || !view.uses[k].completes) continue;
       if (!view.blocker || view.uses[k].complete >= view.uses[*view.blocker].complete) {
         view.blocker = k;
       }

@@ -102,7 +102,9 @@ struct PlanViews::Case {
                 .kind = access.kind,
                 .tensor = access.tensor,
                 .start = times.start[access.cmd],
-                .complete = times.complete[access.cmd]};
+                .complete = times.complete[access.cmd],
+                .starts = walked.started[access.cmd] != 0,
+                .completes = walked.completed[access.cmd] != 0};
     use.bytes = hull(access, use.touched);
     return use;
   }
@@ -130,10 +132,12 @@ struct PlanViews::Case {
     for (const AccessInstance& end : footprints->at_end()) {
       view.to_end = view.to_end || belongs(end, view.storage, view.iteration);
     }
+    bool is_first = true;
     for (const UseView& use : view.uses) {
-      const bool is_first = &use == &view.uses.front();
+      if (!use.starts) continue;
       view.held_from = is_first ? use.start : std::min(view.held_from, use.start);
-      view.held_until = std::max(view.held_until, use.complete);
+      view.held_until = std::max(view.held_until, use.completes ? use.complete : times.makespan);
+      is_first = false;
     }
     if (view.from_start) view.held_from = 0;
     if (view.to_end) view.held_until = times.makespan;
@@ -148,7 +152,7 @@ struct PlanViews::Case {
       const AccessInstance& access = footprints->accesses()[number];
       if (!belongs(access, storage, iteration)) continue;
       view.uses.push_back(use_of(access));
-      if (with_next) view.uses.back().next = next_uses->of(access, storage);
+      if (with_next && view.uses.back().starts) view.uses.back().next = next_uses->of(access, storage);
     }
     add_aliases(view);
     find_blocker(plan, view);
@@ -202,7 +206,7 @@ struct PlanViews::Case {
     for (const AccessInstance& access : footprints->accesses()) {
       if (access.cmd == kEndOfRun) {
         note(access, times.makespan, times.makespan + 1);
-      } else {
+      } else if (walked.started[access.cmd] != 0) {
         const std::int64_t start = times.start[access.cmd];
         note(access, start, std::max(times.complete[access.cmd], start + 1));
       }

@@ -48,7 +48,8 @@ struct UseView {
   ByteRange bytes;                       ///< Least range in the pool that holds what it touches,
   std::int64_t touched = 0;              ///< … of which these are touched, in bytes.
   std::int64_t start = 0, complete = 0;  ///< Ticks, if all take as long as they may.
-  std::vector<NextUse> next;             ///< verify/storage_next.h
+  bool starts = true, completes = true;  ///< False: never, for the plan deadlocks before.
+  std::vector<NextUse> next;             ///< verify/storage_next.h; none of a use that never starts.
   bool reads() const { return kind == AccessKind::kRead || kind == AccessKind::kAccumulate; }
 };
 
@@ -82,7 +83,7 @@ struct StorageView {
   bool from_start = false;               ///< It holds an input or a constant from the start,
   bool to_end = false;                   ///< … or something that must be there at the end.
   std::optional<std::uint32_t> blocker;  ///< In `uses`: completes last of those that read, else
-                                         ///< write; none without uses.
+                                         ///< write; none without uses that complete.
   std::vector<HoldCause> causes;         ///< Of the blocker; empty: it is merely the last.
   std::int64_t held_from = 0, held_until = 0;  ///< Ticks; `held_until` with to_end: the makespan.
 };

@@ -38,7 +38,8 @@ void add_use(JsonText& json, const Plan& plan, const UseView& use) {
   json.names("alias_chain", plan.tensors, alias_chain(plan, use.tensor));
   json.pair("bytes", use.bytes.begin, use.bytes.end);
   json.field("touched", use.touched);
-  json.pair("ticks", use.start, use.complete);
+  if (use.starts) json.pair("ticks", use.start, use.complete);
+  if (!use.starts) json.flag("starts", false);
   json.key("next");
   json.open('[');
   for (const NextUse& next : use.next) add_next(json, plan, next);

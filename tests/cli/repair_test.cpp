@@ -89,6 +89,22 @@ TEST(CliExplainPlan, TakesTheGreatestSymbolValuesAndSaysSoFirst) {
   EXPECT_EQ(Json::parse(box.run(as_json).out)["symbols"]["seq"], 1022);
 }
 
+TEST(CliExplainPlan, HoldsNothingForWhatADeadlockKeepsFromStarting) {
+  Sandbox box;
+  box.write("plan.json", R"({"memverify": 1, "pools": [{"id": "p"}],
+    "queues": [{"id": "q"}, {"id": "r"}],
+    "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 64}],
+    "ops": [{"id": "a", "queue": "q", "writes": ["x"], "after": ["b"]},
+            {"id": "b", "queue": "r", "reads": ["x"], "after": ["a"]}]})");
+  const Outcome peak = box.run({"explain", "plan.json", "--peak"});
+  EXPECT_EQ(peak.out.rfind("nothing is held: the plan deadlocks", 0), 0U) << peak.out;
+  const Outcome op = box.run({"explain", "plan.json", "--op", "a"});
+  EXPECT_TRUE(contains(op.out, "pool `p`, never held: the plan deadlocks before")) << op.out;
+  EXPECT_TRUE(contains(op.out, "writes 64 bytes, never: the plan deadlocks before")) << op.out;
+  EXPECT_TRUE(contains(op.out, "no use of it completes")) << op.out;
+}
+
 TEST(CliExplainPlan, RefusesWhatMakesNoSense) {
   Sandbox box;
   box.write("plan.json", safe_plan());
