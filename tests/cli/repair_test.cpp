@@ -174,6 +174,7 @@ TEST(CliRepair, ExitCodes) {
   const Outcome hopeless = box.run({"repair", "hopeless.json"});
   EXPECT_EQ(hopeless.exit_code, 1) << hopeless.out;
   EXPECT_TRUE(contains(hopeless.out, "no wait: one more wait ends no deadlock")) << hopeless.out;
+  EXPECT_TRUE(contains(hopeless.out, "see the help of the findings")) << hopeless.out;
   EXPECT_EQ(box.run({"repair", "unknown.json"}).exit_code, 3);
   for (const Words& words :
        {Words{"repair"}, Words{"repair", "bad.json"},
