@@ -147,8 +147,7 @@ Shown select(const PlanViews& views, const ExplainPlanOptions& options) {
 std::string peak_text(const PlanViews& views, PoolId pool, const PlanViews::Peak& peak,
                       const Style& style) {
   return style.strong("pool " + quoted(views.plan().pools[pool].name)) + symbols_text(views) +
-         ": " +
-         counted(peak.highest, "byte") + " up to its highest storage; at most " +
+         ": " + counted(peak.highest, "byte") + " up to its highest storage; at most " +
          counted(peak.held, "byte") + " held at once, at tick " + std::to_string(peak.tick) +
          ", in " + storages_text(peak.storages) + "\n";
 }

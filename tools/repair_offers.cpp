@@ -54,7 +54,10 @@ std::int64_t Price::peak() const {
 Price price_of(const Plan& plan) {
   Price price{.peaks = highest_ends(plan)};
   const Result<PlanViews> views = PlanViews::make(plan);
-  if (views.ok() && views.value().all_complete()) price.makespan = views.value().makespan();
+  if (!views.ok() || !views.value().all_complete()) return price;
+  const std::int64_t walked = views.value().iterations();
+  price.makespan = views.value().makespan();
+  if (plan.iterations.value_or(walked + 1) > walked) price.of_iterations = walked;
   return price;
 }
 

@@ -21,7 +21,8 @@ struct Price {
   /// Ticks of a run in which everything happens as soon as it may and takes as long as it may
   /// (verify/schedule.h); nullopt where clocks do not say.
   std::optional<std::int64_t> makespan;
-  std::int64_t peak() const;  ///< Of all pools together.
+  std::int64_t of_iterations = 0;  ///< That the makespan is of, the first; 0: all.
+  std::int64_t peak() const;       ///< Of all pools together.
 };
 Price price_of(const Plan& plan);
 

@@ -23,9 +23,16 @@ std::string peak_words(const Plan& plan, const Price& price) {
   return "peak " + (parts.empty() ? "0 bytes" : listed(parts));
 }
 
+/// "5 ticks", of a plan that goes on "5 ticks of the first 4 iterations".
+std::string ticks_words(const Price& price) {
+  return counted(*price.makespan, "tick") +
+         (price.of_iterations == 0 ? ""
+                                   : " of the first " + counted(price.of_iterations, "iteration"));
+}
+
 std::string makespan_words(const Price& before, const Price& after) {
   if (!after.makespan) return "";
-  const std::string now = counted(*after.makespan, "tick");
+  const std::string now = ticks_words(after);
   if (!before.makespan || *before.makespan == *after.makespan) return ", makespan " + now;
   return ", makespan " + std::to_string(*before.makespan) + " -> " + now;
 }
@@ -48,7 +55,7 @@ std::string_view least_words(const Offer& offer) {
     case Repair::Kind::kWait:
       return offer.is_least ? "no set of fewer waits does" : "none of these waits can go";
     case Repair::Kind::kMove:
-      return offer.is_least ? "no fewer storages do" : "";
+      return offer.is_least && offer.repair.changes.size() > 1 ? "to move fewer is not enough" : "";
     case Repair::Kind::kOrder:
     case Repair::Kind::kCopy:
       return "";
@@ -140,6 +147,7 @@ void add_price(JsonText& json, const Plan& plan, const Price& price) {
   json.field("added_waits", price.added_waits);
   json.field("copied_bytes", price.copied_bytes);
   if (price.makespan) json.field("makespan", *price.makespan);
+  if (price.of_iterations > 0) json.field("of_iterations", price.of_iterations);
 }
 
 /// What makes `text`, from which `now` was read, a file of `mended`; nullopt if that cannot be
@@ -162,7 +170,8 @@ std::string last_line(const RepairOffers& found) {
   const auto count = static_cast<std::int64_t>(found.offers.size());
   const bool is_safe = found.report.verdict == Verdict::kSafe;
   if (count == 0 && !is_safe) {
-    return "memverify: unsafe; none of the waits, moves, orders and copies that were tried makes it "
+    return "memverify: unsafe; none of the waits, moves, orders and copies that were tried makes "
+           "it "
            "safe: see the help of the findings (memverify verify)\n";
   }
   const std::string aim = is_safe ? " to a smaller peak" : " to safety";
@@ -180,9 +189,7 @@ std::string repair_text(const RepairOffers& found, const Style& style) {
   }
   const bool is_safe = found.report.verdict == Verdict::kSafe;
   std::string out = (is_safe ? "now: " : "now, unsafe: ") + peak_words(plan, found.price) +
-                    (found.price.makespan ? ", makespan " + counted(*found.price.makespan, "tick")
-                                          : std::string()) +
-                    "\n";
+                    makespan_words({}, found.price) + "\n";
   for (std::size_t k = 0; k < found.offers.size(); ++k) {
     const Offer& offer = found.offers[k];
     const std::string number = std::to_string(k + 1);

@@ -128,8 +128,9 @@ std::string cause_words(const Plan& plan, const StorageView& view, const HoldCau
 }
 
 std::string held_words(const PlanViews& views, const StorageView& view) {
-  const bool is_held = view.from_start || view.to_end ||
-                       std::ranges::any_of(view.uses, [](const UseView& use) { return use.starts; });
+  const bool is_held =
+      view.from_start || view.to_end ||
+      std::ranges::any_of(view.uses, [](const UseView& use) { return use.starts; });
   if (!is_held && !view.uses.empty()) return "never held: the plan deadlocks before";
   std::string text = "held from ";
   text += view.from_start ? "the start" : ticks(view.held_from);
@@ -154,8 +155,10 @@ std::string case_text(const PlanViews& views) {
   const Plan& plan = views.plan();
   std::vector<std::string> parts;
   if (!views.when().empty()) parts.emplace_back("all conditions true");
-  if (repeats(plan)) {
-    parts.push_back("the first " + counted(views.iterations(), "iteration"));
+  const std::int64_t walked = views.iterations();
+  if (plan.iterations.value_or(walked + 1) > walked) {
+    parts.push_back("the first " + counted(walked, "iteration") + " of " +
+                    (plan.iterations ? std::to_string(*plan.iterations) : "any number"));
   }
   if (!views.all_complete()) parts.emplace_back("what is reached before the plan deadlocks");
   return parts.empty() ? "" : "note: this is for " + listed(parts) + "\n";

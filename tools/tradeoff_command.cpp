@@ -45,7 +45,7 @@ std::string tradeoff_text(const Plan& graph, const Tradeoff& tradeoff, bool had_
     text += "    a barrier over all queues before " + quoted(graph.ops[barrier->before].name) +
             " in their place: " + counted(barrier->bytes, "byte") + ", makespan " +
             counted(barrier->makespan, "tick") +
-            (price > 0 ? ", " + std::to_string(price) + " more" : "") + "\n";
+            (price > 0 ? ", " + counted(price, "tick") + " more" : "") + "\n";
   }
   const TradeoffPoint& last = tradeoff.curve.back();
   const bool is_fewer = !last.waits.empty();

@@ -275,6 +275,8 @@ std::string describe(const Plan& plan, const AddedWait& wait) {
       quoted(plan.ops[wait.waiter].name) + " waits for " + quoted(plan.ops[wait.on].name);
   if (wait.distance > 0) {
     text += " of " + counted(std::int64_t{wait.distance}, "iteration") + " before";
+  } else if (wait.on > wait.waiter) {
+    text += ", which is submitted later";
   }
   return text;
 }

@@ -29,7 +29,8 @@
 
 namespace memverify {
 
-/// "`make_b` waits for `use_a`"; of an iteration before, where the distance is not 0.
+/// "`make_b` waits for `use_a`"; of an iteration before, where the distance is not 0, and that
+/// `use_a` is submitted later, where it is.
 std::string describe(const Plan& plan, const AddedWait& wait);
 
 struct WaitRepair {

@@ -152,7 +152,8 @@ struct PlanViews::Case {
       const AccessInstance& access = footprints->accesses()[number];
       if (!belongs(access, storage, iteration)) continue;
       view.uses.push_back(use_of(access));
-      if (with_next && view.uses.back().starts) view.uses.back().next = next_uses->of(access, storage);
+      if (with_next && view.uses.back().starts)
+        view.uses.back().next = next_uses->of(access, storage);
     }
     add_aliases(view);
     find_blocker(plan, view);

@@ -49,7 +49,7 @@ struct UseView {
   std::int64_t touched = 0;              ///< … of which these are touched, in bytes.
   std::int64_t start = 0, complete = 0;  ///< Ticks, if all take as long as they may.
   bool starts = true, completes = true;  ///< False: never, for the plan deadlocks before.
-  std::vector<NextUse> next;             ///< verify/storage_next.h; none of a use that never starts.
+  std::vector<NextUse> next;  ///< verify/storage_next.h; none of a use that never starts.
   bool reads() const { return kind == AccessKind::kRead || kind == AccessKind::kAccumulate; }
 };
 

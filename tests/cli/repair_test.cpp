@@ -78,9 +78,10 @@ TEST(CliExplainPlan, TakesTheGreatestSymbolValuesAndSaysSoFirst) {
     const std::string out = box.run(arguments).out;
     return out.substr(0, out.find('\n'));
   };
-  EXPECT_EQ(first_line({"explain", "plan.json", "--peak"}),
-            "pool `p`, for `seq` = 1022: 65408 bytes up to its highest storage; at most 65408 bytes "
-            "held at once, at tick 0, in 1 storage");
+  EXPECT_EQ(
+      first_line({"explain", "plan.json", "--peak"}),
+      "pool `p`, for `seq` = 1022: 65408 bytes up to its highest storage; at most 65408 bytes "
+      "held at once, at tick 0, in 1 storage");
   EXPECT_TRUE(contains(first_line({"explain", "plan.json", "--op", "make"}),
                        "storage `s` at [0, 65408) of pool `p`, for `seq` = 1022, held"));
   EXPECT_TRUE(contains(first_line({"explain", "open.json", "--storage", "s"}),
@@ -160,6 +161,30 @@ TEST(CliRepair, PatchesOfEachKindMakeThePlansOfTheOffers) {
   EXPECT_EQ(kinds, (std::set<std::string>{"wait", "move", "order", "copy"}));
 }
 
+TEST(CliRepair, SaysWhichIterationsTheMakespanIsOfAndWhoIsSubmittedLater) {
+  Sandbox box;
+  box.write("loop.json", R"({"memverify": 1, "iterations": "unbounded", "pools": [{"id": "p"}],
+    "queues": [{"id": "a"}, {"id": "b"}],
+    "storages": [{"id": "s", "pool": "p", "offset": [0, 64], "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 64}],
+    "ops": [{"id": "make", "queue": "a", "writes": ["x"], "signals": [{"event": "made"}]},
+            {"id": "use", "queue": "b", "reads": ["x"], "waits": [{"event": "made"}]}]})");
+  const Outcome loop = box.run({"repair", "loop.json"});
+  EXPECT_TRUE(contains(loop.out, " ticks of the first ")) << loop.out;
+  box.write("late.json", R"({"memverify": 1, "pools": [{"id": "p"}],
+    "queues": [{"id": "a"}, {"id": "b"}],
+    "storages": [{"id": "s", "pool": "p", "offset": 0, "bytes": 64}],
+    "tensors": [{"id": "x", "storage": "s", "bytes": 64}],
+    "ops": [{"id": "make", "queue": "a", "writes": ["x"]},
+            {"id": "spoil", "queue": "b", "clobbers": [{"pool": "p", "offset": 0, "bytes": 32}],
+             "after": ["make"]},
+            {"id": "use", "queue": "a", "reads": ["x"]}]})");
+  const Outcome late = box.run({"repair", "late.json"});
+  EXPECT_TRUE(contains(late.out, "`spoil` waits for `use`, which is submitted later")) << late.out;
+  EXPECT_TRUE(contains(late.out, "move: storage `s`")) << late.out;
+  EXPECT_FALSE(contains(late.out, "not enough")) << late.out;
+}
+
 TEST(CliRepair, ExitCodes) {
   Sandbox box;
   box.write("safe.json", safe_plan());
@@ -194,10 +219,11 @@ TEST(CliTradeoff, PrintsTheCurveOrRefuses) {
   const Outcome text = box.run({"tradeoff", graph, "--max-waits", "2"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_TRUE(contains(text.out, "0 waits: 192 bytes, makespan 3 ticks")) << text.out;
-  EXPECT_TRUE(contains(text.out,
-                       "1 wait: 128 bytes, makespan 3 ticks\n    `write_b` waits for "
-                       "`read_a_2`\n    a barrier over all queues before `write_b` in "
-                       "their place: 128 bytes, makespan 4 ticks, 1 more"))
+  EXPECT_TRUE(contains(
+      text.out,
+      "1 wait: 128 bytes, makespan 3 ticks\n    `write_b` waits for "
+      "`read_a_2`, which is submitted later\n    a barrier over all queues before `write_b` in "
+      "their place: 128 bytes, makespan 4 ticks, 1 tick more"))
       << text.out;
   const Json curve = Json::parse(box.run({"tradeoff", graph, "--format", "json"}).out)["curve"];
   EXPECT_EQ(curve[0]["peak_bytes"], 192);
