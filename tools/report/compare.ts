@@ -14,8 +14,11 @@ function comparison(plans: PlanData[]): HTMLElement {
   add("Findings", countText(a.findings.length), countText(b.findings.length), "");
   add("Ops", countText(a.counts.ops), countText(b.counts.ops), change(a.counts.ops, b.counts.ops, countText));
   add("Tensors", countText(a.counts.tensors), countText(b.counts.tensors), change(a.counts.tensors, b.counts.tensors, countText));
-  add(`Length of the drawn run, ${a.drawn.time}s`, countText(a.drawn.end), countText(b.drawn.end),
-      change(a.drawn.end, b.drawn.end, countText));
+  // Runs of other iterations or other symbol values are other work: no difference says anything.
+  const alike = a.drawn.iterations === b.drawn.iterations && a.drawn.case.join() === b.drawn.case.join();
+  const length = (data: PlanData) => countText(data.drawn.end) + (a.drawn.iterations === b.drawn.iterations ? ""
+    : ` of ${plural(data.drawn.iterations, "iteration")}`);
+  add(`Length of the drawn run, ${a.drawn.time}s`, length(a), length(b), alike ? change(a.drawn.end, b.drawn.end, countText) : "—");
   for (const name of new Set([...a.pools, ...b.pools].map((pool) => pool.name))) {
     const left = a.pools.find((pool) => pool.name === name);
     const right = b.pools.find((pool) => pool.name === name);
