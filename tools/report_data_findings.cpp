@@ -104,13 +104,13 @@ class FindingsData {
       json_.close(']');
     }
     json_.close(']');
-    if (versions && !steps.empty()) add_versions(stepped_run(plan_, finding), omitted);
+    if (versions && !steps.empty()) add_versions(finding, stepped_run(plan_, finding), omitted);
   }
 
-  void add_versions(const SteppedRun& run, std::size_t omitted) {
+  void add_versions(const Finding& finding, const SteppedRun& run, std::size_t omitted) {
     json_.key("rows");
     json_.open('[');
-    for (const VersionRow& row : run.rows) add_row(row, omitted);
+    for (const VersionRow& row : run.rows) add_row(finding, row, omitted);
     json_.close(']');
     json_.key("reads");
     json_.open('[');
@@ -129,13 +129,13 @@ class FindingsData {
     if (!run.problem.empty()) json_.field("problem", std::string_view(run.problem));
   }
   std::string expected_words(const StepRead& read) const {
-    if (read.expects_nothing) return "nothing: no op has written it";
-    if (read.expected == kNone<OpId>) return "the initial value";
-    return "the bytes of " + op_name(plan_, read.expected, read.expected_iteration);
+    if (read.expects_nothing) return "no op has written it";
+    if (read.expected == kNone<OpId>) return "it should find the initial value";
+    return "it should find the bytes of " + op_name(plan_, read.expected, read.expected_iteration);
   }
 
   /// Versions whose end lies in what is left out become one.
-  void add_row(const VersionRow& row, std::size_t omitted) {
+  void add_row(const Finding& finding, const VersionRow& row, std::size_t omitted) {
     json_.next();
     json_.open('{');
     json_.pair("bytes", row.bytes.begin, row.bytes.end);
@@ -150,13 +150,24 @@ class FindingsData {
       json_.value(static_cast<std::int64_t>(std::max(version.step, omitted) - omitted));
       json_.next();
       json_.value(static_cast<std::int64_t>(version.base));
-      add_text(version_words(version));
+      add_text(version_words(finding, version));
       json_.close(']');
     }
     json_.close(']');
     json_.close('}');
   }
-  std::string version_words(const VersionStep& version) const {
+  /// "`gelu` and ": where two write at once, the run ends with both under way.
+  std::string other_writer(const Finding& finding, const VersionStep& version) const {
+    const bool both = finding.rule == Rule::kWaw && version.base == sim::Value::Base::kTorn &&
+                      version.step == finding.witness.size();
+    for (std::size_t k = 0; both && k < finding.ops.size(); ++k) {
+      const std::int64_t iteration = k < finding.iteration.size() ? finding.iteration[k] : 0;
+      if (finding.ops[k] == version.op && iteration == version.iteration) continue;
+      return op_name(plan_, finding.ops[k], iteration) + " and ";
+    }
+    return "";
+  }
+  std::string version_words(const Finding& finding, const VersionStep& version) const {
     std::string words;
     switch (version.base) {
       case sim::Value::Base::kNothing:
@@ -170,7 +181,8 @@ class FindingsData {
                 op_name(plan_, version.op, version.iteration);
         break;
       case sim::Value::Base::kTorn:
-        words = "being written by " + op_name(plan_, version.op, version.iteration);
+        words = "being written by " + other_writer(finding, version) +
+                op_name(plan_, version.op, version.iteration);
         break;
       case sim::Value::Base::kOpaque:
         words = "what an op of unknown effect left";

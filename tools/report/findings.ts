@@ -41,7 +41,8 @@ class Findings {
                       `, ${bytesText(finding.bytes[1] - finding.bytes[0])}`));
     }
     if (finding.alias_chain.length > 1) add("Through", this.chain(finding.alias_chain));
-    if (repeats(this.data) && finding.iteration.length > 0) add("Iterations", finding.iteration.join(" and "));
+    const iterations = [...new Set(finding.iteration)];
+    if (repeats(this.data) && iterations.length > 0) add(iterations.length > 1 ? "Iterations" : "Iteration", iterations.join(" and "));
     if (finding.also.length > 0) add("Also", finding.also.join(", "));
     if (finding.help !== "") add("Cheapest fix", message(finding.help));
     if (finding.accepted !== undefined) add("Accepted", shown(finding.accepted));

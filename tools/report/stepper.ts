@@ -205,6 +205,7 @@ class Stepper {
     let held = row.versions[0];
     for (const version of row.versions) if (version[0] <= this.step) held = version;
     const torn = held[1] === 3;
+    const wrong = torn && this.step === finding.run.length;  // Until then a write harms nobody.
     const changed = held[0] === this.step && this.step > 0;
     const reads = el("td", "");
     for (const read of finding.reads ?? []) {
@@ -214,10 +215,10 @@ class Stepper {
         step[0] === name && step[1] === iteration && step[2] !== 0);
       reads.append(el("div", read.meets ? "" : "bad-text",
         nameOf(instanceText(this.data, name, iteration)), going ? " is reading " : " has read ", nameOf(read.tensor),
-        read.meets ? (torn && going ? ", and they change under it" : "") : ": not what it means, ",
+        read.meets ? (torn && going ? ", and they change under it" : "") : ": ",
         read.meets ? "" : message(read.expects)));
     }
     return el("tr", "", el("td", "mono", rangeText(row.bytes)),
-      el("td", torn ? "bad-text" : changed ? "changed" : "", message(held[2])), reads);
+      el("td", wrong ? "bad-text" : changed ? "changed" : "", message(held[2])), reads);
   }
 }

@@ -113,7 +113,7 @@ TEST(ReportData, FindingsComeWithTheirRunAndWhatTheBytesHold) {
   EXPECT_EQ(versions[1][2], "being written by `make_a`");
   EXPECT_EQ(versions[2][2], "bytes of `make_a`");
   EXPECT_EQ(versions[3], (DataJson{4, 3, "being written by `make_b`"}));
-  EXPECT_EQ(finding["reads"][0]["expects"], "the bytes of `make_a`");
+  EXPECT_EQ(finding["reads"][0]["expects"], "it should find the bytes of `make_a`");
   EXPECT_TRUE(finding["reads"][0]["meets"]);
 }
 
@@ -126,8 +126,23 @@ TEST(ReportData, AReadThatFindsAnotherVersionSaysWhatItMeans) {
             {"id": "r", "queue": "q", "reads": ["t"]}]})"));
   const DataJson& read = data["findings"][0]["reads"][0];
   EXPECT_FALSE(read["meets"]);
-  EXPECT_EQ(read["expects"], "the bytes of `w`");
+  EXPECT_EQ(read["expects"], "it should find the bytes of `w`");
   EXPECT_EQ(data["reuse"]["from"].size(), 1U);
+}
+
+TEST(ReportData, BothOfTwoUnorderedWritersWrite) {
+  const DataJson data = data_of(verified(R"({"memverify": 1, "pools": [{"id": "m"}],
+    "queues": [{"id": "q"}, {"id": "p"}],
+    "storages": [{"id": "s", "pool": "m", "offset": 0, "bytes": 8}],
+    "tensors": [{"id": "t", "storage": "s", "bytes": 8}, {"id": "u", "storage": "s", "bytes": 8}],
+    "ops": [{"id": "w", "queue": "q", "writes": ["t"]}, {"id": "v", "queue": "p", "writes": ["u"]}]})"));
+  const DataJson& finding = data["findings"][0];
+  EXPECT_EQ(finding["rule"], "MV103");
+  const std::string words = finding["rows"][0]["versions"].back()[2];
+  EXPECT_EQ(words.rfind("being written by `", 0), 0U) << words;
+  EXPECT_NE(words.find("`w`"), std::string::npos) << words;
+  EXPECT_NE(words.find(" and `"), std::string::npos) << words;
+  EXPECT_NE(words.find("`v`"), std::string::npos) << words;
 }
 
 TEST(ReportData, NamesStayText) {
