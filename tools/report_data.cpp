@@ -46,6 +46,7 @@ class Data {
     json_.field("verdict", name(report_.verdict));
     json_.field("line", std::string_view(outcome_line(report_)));
     json_.field("decided_by", report_.decided_by);
+    json_.field("one_wait", std::string_view(report_.one_wait));
     json_.flag("stopped", report_.stopped_at_max_findings);
     json_.key("assumes");
     json_.open('[');

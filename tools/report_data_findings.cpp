@@ -4,6 +4,7 @@
 
 #include "plan/words.h"
 #include "tools/report_numbers.h"
+#include "tools/report_text.h"
 #include "tools/stepped_run.h"
 
 namespace memverify {
@@ -49,6 +50,7 @@ class FindingsData {
     json_.field("severity", name(rule.severity));
     json_.field("message", std::string_view(finding.message));
     json_.field("help", std::string_view(finding.help));
+    json_.field("now", std::string_view(waits_now(plan_, finding)));
     json_.key("also");
     json_.open('[');
     for (const Rule also : finding.also) add_text(info(also).id);

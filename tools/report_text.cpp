@@ -244,12 +244,7 @@ std::string order_notes(const Plan& plan, const Finding& finding, const Style& s
   const auto instance = [&](std::size_t i) {
     return op_name(plan, finding.ops[i], iteration_of(finding, i));
   };
-  const std::string now =
-      what_holds_back(plan, finding.ops[1], iteration_of(finding, 1), finding.ops[0]);
-  return note("now",
-              quoted(plan.ops[finding.ops[1]].name) + " waits for " +
-                  (now.empty() ? "nothing" : now),
-              style) +
+  return note("now", waits_now(plan, finding), style) +
          note("missing",
               "nothing makes " + instance(1) + " wait for " + instance(0) + " to complete", style);
 }
@@ -303,6 +298,13 @@ std::string random_words(const SearchReport& search) {
 }
 
 }  // namespace
+
+std::string waits_now(const Plan& plan, const Finding& finding) {
+  if (!is_unordered_pair(plan, finding)) return "";
+  const std::string now =
+      what_holds_back(plan, finding.ops[1], iteration_of(finding, 1), finding.ops[0]);
+  return quoted(plan.ops[finding.ops[1]].name) + " waits for " + (now.empty() ? "nothing" : now);
+}
 
 std::string text_finding(const Plan& plan, const Finding& finding, const Style& style) {
   const std::string title = headline(plan, finding);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/style.h"
 #include "tools/report.h"
+#include "tools/style.h"
 
 namespace memverify {
 
@@ -20,6 +20,10 @@ std::string text_summary(const Report& report, const Style& style);
 
 /// One finding, without the blank line between two.
 std::string text_finding(const Plan& plan, const Finding& finding, const Style& style);
+
+/// Of two ops that are not ordered, what the second waits for now: "`use` waits for nothing"; else
+/// "".
+std::string waits_now(const Plan& plan, const Finding& finding);
 
 /// Steps of a witness that the text names; the JSON report has more.
 inline constexpr std::size_t kMostStepsInText = 16;

@@ -2,7 +2,7 @@
 // of another list, -1 none. Bytes are numbers: exact below 2^53.
 
 interface Finding {
-  rule: string; title: string; severity: string; message: string; help: string;
+  rule: string; title: string; severity: string; message: string; help: string; now: string;
   also: string[]; ops: string[]; tensors: string[]; alias_chain: string[]; iteration: number[];
   accepted?: string;
   pool?: number; bytes?: [number, number];
@@ -23,7 +23,7 @@ interface Pool {
 
 interface PlanData {
   plan: string; file: string; verdict: "safe" | "unsafe" | "unknown"; line: string;
-  decided_by: string; stopped: boolean; assumes: string[];
+  decided_by: string; one_wait: string; stopped: boolean; assumes: string[];
   drawn: { time: "level" | "tick"; end: number; iterations: number; of: number; stuck: number;
            case: string[] };
   counts: { ops: number; tensors: number; storages: number; commands: number; ranges: number;

@@ -10,6 +10,7 @@ class Findings {
     this.element.append(el("h2", "", findings.length === 0 ? "Findings"
       : plural(findings.length, "finding") + (data.stopped ? " (the search stopped there)" : "")));
     if (findings.length === 0) this.element.append(this.none());
+    if (data.one_wait !== "") this.element.append(el("p", "note advice", message(data.one_wait.replace(/^o/, "O") + ".")));
     findings.forEach((finding, k) => {
       const card = this.card(finding, k);
       this.cards.push(card);
@@ -44,7 +45,8 @@ class Findings {
     const iterations = [...new Set(finding.iteration)];
     if (repeats(this.data) && iterations.length > 0) add(iterations.length > 1 ? "Iterations" : "Iteration", iterations.join(" and "));
     if (finding.also.length > 0) add("Also", finding.also.join(", "));
-    if (finding.help !== "") add("Cheapest fix", message(finding.help));
+    if (finding.now !== "") add("Now", message(finding.now));
+    if (finding.help !== "") add("Fix", message(finding.help));
     if (finding.accepted !== undefined) add("Accepted", shown(finding.accepted));
     body.append(facts);
     if (finding.bytes !== undefined) {

@@ -131,13 +131,17 @@ TEST(ReportData, AReadThatFindsAnotherVersionSaysWhatItMeans) {
 }
 
 TEST(ReportData, BothOfTwoUnorderedWritersWrite) {
-  const DataJson data = data_of(verified(R"({"memverify": 1, "pools": [{"id": "m"}],
+  Report report = verified(R"({"memverify": 1, "pools": [{"id": "m"}],
     "queues": [{"id": "q"}, {"id": "p"}],
     "storages": [{"id": "s", "pool": "m", "offset": 0, "bytes": 8}],
     "tensors": [{"id": "t", "storage": "s", "bytes": 8}, {"id": "u", "storage": "s", "bytes": 8}],
-    "ops": [{"id": "w", "queue": "q", "writes": ["t"]}, {"id": "v", "queue": "p", "writes": ["u"]}]})"));
+    "ops": [{"id": "w", "queue": "q", "writes": ["t"]}, {"id": "v", "queue": "p", "writes": ["u"]}]})");
+  report.one_wait = "add `v`";
+  const DataJson data = data_of(report);
   const DataJson& finding = data["findings"][0];
   EXPECT_EQ(finding["rule"], "MV103");
+  EXPECT_EQ(finding["now"], "`v` waits for nothing");
+  EXPECT_EQ(data["one_wait"], "add `v`");
   const std::string words = finding["rows"][0]["versions"].back()[2];
   EXPECT_EQ(words.rfind("being written by `", 0), 0U) << words;
   EXPECT_NE(words.find("`w`"), std::string::npos) << words;
