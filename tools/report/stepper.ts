@@ -61,6 +61,7 @@ class Stepper {
       return el("li", "", what);
     }));
     this.go(finding.run.length);
+    requestAnimationFrame(() => this.scroll());  // Once the list has a height: it may not be on the page yet.
   }
 
   go(step: number): void {
@@ -72,11 +73,16 @@ class Stepper {
       item.classList.toggle("past", k < this.step);
       item.classList.toggle("now", k + 1 === this.step);
     });
-    const now = this.list.children[this.step - 1] as HTMLElement | undefined;
-    if (now !== undefined) this.list.scrollTop = now.offsetTop - this.list.clientHeight / 2;
+    this.scroll();
     this.showState(finding);
     this.picture.replaceChildren(this.draw(finding));
     this.bytes.replaceChildren(this.versions(finding));
+  }
+
+  /** Brings the current step into the middle of the list. */
+  private scroll(): void {
+    const now = this.list.children[this.step - 1] as HTMLElement | undefined;
+    if (now !== undefined) this.list.scrollTop = now.offsetTop - this.list.clientHeight / 2;
   }
 
   private toggle(): void {
