@@ -79,15 +79,17 @@ class Family {
     for (let k = 0; k < reuse.from.length; k++) {
       const from = ranges.root[reuse.from[k]];
       const to = ranges.root[reuse.to[k]];
-      if (to === root && from !== root && from >= 0) before.add(from);
-      if (from === root && to !== root && to >= 0) after.add(to);
+      if (to === root && from >= 0) before.add(from);
+      if (from === root && to >= 0) after.add(to);
     }
     const out = el("p", "held");
     const list = (words: string, roots: Set<number>) => {
       out.append(words, roots.size === 0 ? "nobody" : "");
       [...roots].slice(0, 8).forEach((other, k) => {
         const name = shown(tensors.name[other]);
-        out.append(k > 0 ? ", " : "", button(name, `Select ${name}`, () => this.selection.selectTensor(other)));
+        out.append(k > 0 ? ", " : "");
+        if (other === root) out.append("itself, of another iteration");
+        else out.append(button(name, `Select ${name}`, () => this.selection.selectTensor(other)));
       });
       if (roots.size > 8) out.append(` and ${roots.size - 8} more`);
     };
