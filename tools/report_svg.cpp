@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "plan/words.h"
 #include "tools/console.h"
@@ -13,6 +15,7 @@ namespace {
 
 constexpr double kWidth = 960, kHeight = 320;                       ///< Of a plot, pixels.
 constexpr double kLeft = 96, kTop = 46, kBottom = 44, kRight = 24;  ///< Around it.
+constexpr double kClashLabel = 50;                                  ///< Width of a rule's id.
 constexpr double kPerLetter = 6.4;                                  ///< Of the labels, at most.
 
 // Okabe and Ito's palette without vermilion, which is for clashes alone.
@@ -182,7 +185,15 @@ class PoolSvg {
     if (start >= end) return;
     rectangle(x(start), y(finding.bytes.end), x(end), y(finding.bytes.begin),
               "fill=\"url(#clash)\" stroke=\"#d55e00\" stroke-width=\"2\"", finding.message);
-    label(x(start) + 3, y(finding.bytes.end) - 4, "fill=\"#b03f00\" font-weight=\"700\"",
+    const double place_y = y(finding.bytes.end) - 4;
+    double place_x = x(start) + 3;
+    for (const auto& [other_x, other_y] : clash_labels_) {  // Sorted: a later one may be met next.
+      const bool is_hidden =
+          std::abs(other_x - place_x) < kClashLabel && std::abs(other_y - place_y) < 11;
+      if (is_hidden) place_x = other_x + kClashLabel;
+    }
+    clash_labels_.emplace(place_x, place_y);
+    label(place_x, place_y, "fill=\"#b03f00\" font-weight=\"700\"",
           std::string(info(finding.rule).id));
   }
 
@@ -208,6 +219,7 @@ class PoolSvg {
   double top_;
   double most_ = 1, time_ = 1;  ///< Bytes and time that the plot is high and wide.
   double last_label_ = -100;
+  std::set<std::pair<double, double>> clash_labels_;
   std::string out_;
 };
 

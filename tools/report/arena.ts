@@ -429,22 +429,31 @@ class Arena extends Plot {
     context.lineWidth = chosen ? 3 : 2;
     context.strokeRect(x, y, w, h);
   }
+  /** The selected one first, in its place; the others beside what is there. */
   private labelClashes(): void {
-    this.data.findings.forEach((finding, k) => {
+    const chosen = this.selection.finding;
+    const order = this.data.findings.map((_, k) => k).sort((a, b) => Number(b === chosen) - Number(a === chosen) || a - b);
+    this.chips = [];
+    order.forEach((k) => {
+      const finding = this.data.findings[k];
       if (finding.pool !== this.pool || finding.bytes === undefined) return;
-      if (k !== this.selection.finding && this.data.findings.length > 8) return;
+      if (k !== chosen && order.length > 8) return;
       const x = this.x(this.clashTime(finding)[0]);
       const y = this.y(finding.bytes[1]);
       const h = Math.max(this.y(finding.bytes[0]) - y, 4);
       if (x <= GUTTER + this.plotWidth() && y <= this.plotHeight() && y + h >= 0) this.labelClash(finding.rule, x, y, h);
     });
   }
+  private chips: [left: number, right: number, top: number][] = [];
   private labelClash(text: string, x: number, y: number, h: number): void {
     const { context, colors } = this;
     context.font = "bold " + FONT;
     const width = this.measure(text) + 10;
     const top = y >= 18 ? y - 17 : Math.min(y + h, this.plotHeight() - 17);
-    const left = Math.max(x - 1, GUTTER);
+    let left = Math.max(x - 1, GUTTER);
+    const hidden = () => this.chips.find(([l, r, t]) => left < r && left + width > l && Math.abs(t - top) < 16);
+    for (let other = hidden(); other !== undefined; other = hidden()) left = other[1] + 2;
+    this.chips.push([left, left + width, top]);
     context.fillStyle = colors.bad;
     context.fillRect(left, top, width, 16);
     context.fillStyle = colors.panel;

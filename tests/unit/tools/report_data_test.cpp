@@ -340,5 +340,20 @@ TEST(ReportPage, TheMapAsSvgShowsTensorsAndLimits) {
   }
 }
 
+TEST(ReportPage, MarksOfOnePlaceInTheSvgStandSideBySide) {
+  Report report = of_corpus("readme/two_branches.unsafe.json");
+  report.findings.resize(3, report.findings.front());
+  const std::string svg = arena_svg(drawing_of(report));
+  std::set<double> places;
+  for (std::size_t at = svg.find(">MV101<"); at != std::string::npos;
+       at = svg.find(">MV101<", at + 1)) {
+    const std::size_t text = svg.rfind("<text x=\"", at);
+    places.insert(std::stod(svg.substr(text + 9)));
+  }
+  ASSERT_EQ(places.size(), 3U);
+  EXPECT_GE(*std::next(places.begin()) - *places.begin(), 40);
+  EXPECT_GE(*places.rbegin() - *std::next(places.begin()), 40);
+}
+
 }  // namespace
 }  // namespace memverify
