@@ -640,7 +640,7 @@ class LiveCurve extends Plot {
     context.fillStyle = colors.muted;
     context.fillText(bytesText(pool.live_set), GUTTER - 8, Math.max(y(pool.live_set), 9));
     context.fillText("alive", GUTTER - 8, this.plotHeight() / 2 + 6);
-    context.fillText("0", GUTTER - 8, this.plotHeight() - 5);
+    if (pool.live_set > 0) context.fillText("0", GUTTER - 8, this.plotHeight() - 5);
   }
 
   private aliveAt(time: number): number {
