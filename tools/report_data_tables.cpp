@@ -52,6 +52,7 @@ class TablesData {
     add_views();
     add_reuse();
     add_syncs();
+    add_unmet();
   }
 
  private:
@@ -278,6 +279,25 @@ class TablesData {
     from.write(json_, "from");
     to.write(json_, "to");
     reason.write(json_, "reason");
+    json_.close('}');
+  }
+  /// The counts that commands wait for which never start.
+  void add_unmet() {
+    Column command, what;
+    Words words;
+    for (const CommandId c : ids(run_.program.commands)) {
+      if (!numbers_.has(c) || run_.spans[c].start >= 0) continue;
+      for (const sim::SemaphoreNeed& need : run_.program.semaphores_of(c)) {
+        command.add(numbers_.of(c));
+        what.add(words.index_of(std::to_string(need.value) + " of semaphore " +
+                                std::string(plan_.semaphores[need.semaphore].name)));
+      }
+    }
+    json_.key("unmet");
+    json_.open('{');
+    command.write(json_, "command");
+    what.write(json_, "what");
+    words.write(json_, "words");
     json_.close('}');
   }
   /// 0 event, 1 semaphore, 2 after, 3 barrier or host wait, 4 a count of ops.

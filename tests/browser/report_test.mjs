@@ -96,7 +96,8 @@ async function unsafePlan() {
   equal((await text(page, ".badge")).replace(/\W/g, ""), "unsafe", "the verdict");
   check(plain(await text(page, ".head .facts")).includes("10 ops · 11 tensors · 6 storages · 1 pool · 2 queues"), "counts of the plan");
   const finding = await text(page, ".finding.chosen");
-  for (const word of ["MV101", "use_a", "make_b", "a_t", "a_head1", "a_heads", "[4,352, 4,608)"]) {
+  for (const word of ["MV101", "use_a", "make_b", "a_t", "a_head1", "a_heads", "[4,352, 4,608)",
+                      "make_b waits for event a_ready, recorded by make_a"]) {
     check(finding.includes(word), `the finding names ${word}`);
   }
   equal(await figure(page, "Peak"), "24 KiB", "the peak");
@@ -111,6 +112,7 @@ async function unsafePlan() {
   check((await state()).includes("nothing has happened"), "the run starts with nothing");
   const versions = [];
   for (let k = 0; k < 10 && !(await state()).includes("MV101"); k++) {
+    equal(await page.locator(".versions .bad-text").count(), 0, `nothing is wrong yet at step ${k}`);
     await page.getByLabel("Step forward").click();
     versions.push(await text(page, ".versions td:nth-child(2)"));
   }
@@ -251,6 +253,37 @@ async function loopPlan() {
   await page.finish();
 }
 
+/** Long runs open at their end, runs of other lengths are not compared, a ring follows itself. */
+async function rings() {
+  const banks = (kind) => corpus(`bugs/f04-eight-banks.${kind}.json`);
+  const page = await open(report("rings", banks("unsafe"), "--compare", banks("safe")), "rings");
+  check(await page.locator(".steps").evaluate((list) => {
+    const now = list.querySelector(".now").getBoundingClientRect();
+    const box = list.getBoundingClientRect();
+    return list.scrollTop > 0 && now.top >= box.top && now.bottom <= box.bottom + 1;
+  }), "the list of steps shows the last one");
+  const table = plain(await text(page, ".compare table"));
+  check(/levels\s+11 of 10 iterations\s+9 of 8 iterations\s+—/.test(table), `lengths of other runs: ${table}`);
+  check((await text(page, ".family")).includes("has next: itself, of another iteration"), "a ring follows itself");
+  await page.finish();
+}
+
+/** What never starts stands after the end of the run, and says what it waits for. */
+async function deadlock() {
+  const page = await open(report("deadlock", corpus("bugs/b92-slot-released-by-wrong-stage.unsafe.json")), "deadlock");
+  check((await text(page, ".queues .legend")).includes("never starts"), "the legend of what never starts");
+  check(await hasColor(page, ".queues canvas", CLASH), "what never starts is red");
+  const canvas = page.locator(".queues canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width - 60, box.y + 14);
+  const tip = plain(await text(page, ".tip"));
+  for (const word of ["blur_row_b", "never starts", "waits for 1 of semaphore slot1_free"]) {
+    check(tip.includes(word), `the tip says ${word}: ${tip}`);
+  }
+  await page.finish();
+}
+
 async function largePlan() {
   const file = join(folder, "large.json");
   writeFileSync(file, execFileSync(generatePlan, ["--ops", "100000", "--queues", "8"],
@@ -269,7 +302,7 @@ async function largePlan() {
   await page.finish();
 }
 
-for (const part of [unsafePlan, safePlan, comparedPlans, hostileNames, policy, loopPlan, largePlan]) {
+for (const part of [unsafePlan, safePlan, comparedPlans, hostileNames, policy, loopPlan, rings, deadlock, largePlan]) {
   try {
     await part();
   } catch (error) {

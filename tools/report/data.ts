@@ -41,6 +41,7 @@ interface PlanData {
             bytes: number[]; start: number[]; end: number[]; role: number[] };
   views: { tensor: number[]; range: number[]; at: number[]; bytes: number[]; start: number[]; end: number[] };
   reuse: { from: number[]; to: number[] };
+  unmet: { command: number[]; what: number[]; words: string[] };   // Of commands that never start.
   syncs: { from: number[]; to: number[]; reason: number[] };
   findings: Finding[];
 }
@@ -58,6 +59,11 @@ function shares(raster: string): Float32Array {
   const out = new Float32Array(raster.length);
   for (let k = 0; k < raster.length; k++) out[k] = SHADES.indexOf(raster[k]) / (SHADES.length - 1);
   return out;
+}
+
+/** Time after the end of the drawn run in which what never starts stands. */
+function stuckRoom(data: PlanData): number {
+  return data.drawn.stuck > 0 ? Math.max(Math.ceil(data.drawn.end / 5), 1) : 0;
 }
 
 /** The root of a tensor. */

@@ -4,6 +4,7 @@ const ROW = 24;         // Height of a row of commands.
 const LANE_GAP = 8;
 const MOST_ARROWS = 600;
 const MOST_COUNTS = 60;
+const MOST_STUCK = 4;   // Commands in a lane that never start, drawn after the end of the run.
 
 class Lanes extends Plot {
   private readonly lanes: number[] = [];              // Those in use, in order.
@@ -13,6 +14,8 @@ class Lanes extends Plot {
   private readonly inLane: number[][];                // By lane: commands by start.
   private readonly syncsOf = new Map<number, number[]>();
   private hovered = -1;
+  private readonly start: number[];                   // By command: where it is drawn.
+  private readonly stop: number[];
 
   constructor(data: PlanData, time: TimeWindow, tip: Tip, private readonly selection: Chosen) {
     super(data, time, tip, "Queues: commands over time and what they wait for. Arrow keys pan, " +
@@ -20,9 +23,12 @@ class Lanes extends Plot {
     const { commands, ops, syncs } = data;
     this.row = new Int32Array(commands.op.length);
     this.inLane = data.lanes.map(() => []);
+    this.start = [...commands.start];
+    this.stop = commands.end.map((end) => end < 0 ? data.drawn.end : end);
     commands.op.forEach((op, c) => {
       if (commands.start[c] >= 0 && ops.lane[op] >= 0) this.inLane[ops.lane[op]].push(c);
     });
+    this.addStuck();
     this.rows = this.inLane.map((list) => this.layRows(list));
     this.top = data.lanes.map(() => 0);
     let y = 4;
@@ -46,14 +52,30 @@ class Lanes extends Plot {
   }
   private readonly bottom: number;
 
+  /** The first that never start, in program order after the end of the run. */
+  private addStuck(): void {
+    const { commands, ops, drawn } = this.data;
+    const stuck: number[][] = this.data.lanes.map(() => []);
+    commands.op.forEach((op, c) => {
+      if (commands.start[c] < 0 && ops.lane[op] >= 0 && stuck[ops.lane[op]].length < MOST_STUCK) stuck[ops.lane[op]].push(c);
+    });
+    const width = stuckRoom(this.data) / Math.max(...stuck.map((list) => list.length), 1);
+    stuck.forEach((list, lane) => list.forEach((c, k) => {
+      this.start[c] = drawn.end + k * width;
+      this.stop[c] = this.start[c] + width;
+      this.inLane[lane].push(c);
+    }));
+  }
+
   /** Commands that overlap get rows of their own. Returns how many rows there are. */
   private layRows(list: number[]): number {
+    const { start, stop } = this;
     const { commands } = this.data;
-    list.sort((a, b) => commands.start[a] - commands.start[b] || a - b);
+    list.sort((a, b) => start[a] - start[b] || a - b);
     const ends: number[] = [];
     for (const c of list) {
-      const end = commands.end[c] < 0 ? Infinity : commands.end[c];
-      let row = ends.findIndex((until) => until <= commands.start[c]);
+      const end = commands.start[c] >= 0 && commands.end[c] < 0 ? Infinity : stop[c];
+      let row = ends.findIndex((until) => until <= start[c]);
       if (row < 0) row = Math.min(ends.length, 7);
       ends[row] = Math.max(end, ends[row] ?? 0);
       this.row[c] = row;
@@ -63,10 +85,6 @@ class Lanes extends Plot {
 
   height(): number { return this.bottom + AXIS; }
 
-  private end(c: number): number {
-    const end = this.data.commands.end[c];
-    return end < 0 ? this.data.drawn.end : end;
-  }
   private y(c: number): number {
     return this.top[this.data.ops.lane[this.data.commands.op[c]]] + this.row[c] * ROW;
   }
@@ -114,11 +132,11 @@ class Lanes extends Plot {
     const drawn: number[] = new Array<number>(this.rows[lane]).fill(-1);
     const marks: number[] = [];
     for (const c of this.inLane[lane]) {
-      if (this.end(c) < this.time.from) continue;
-      if (commands.start[c] > this.time.to) break;
-      if (commands.start[c] === commands.end[c]) { marks.push(c); continue; }
-      const x = this.x(commands.start[c]);
-      const w = this.x(this.end(c)) - x;
+      if (this.stop[c] < this.time.from) continue;
+      if (this.start[c] > this.time.to) break;
+      if (commands.start[c] >= 0 && commands.start[c] === commands.end[c]) { marks.push(c); continue; }
+      const x = this.x(this.start[c]);
+      const w = this.x(this.stop[c]) - x;
       if (w < 1 && Math.floor(x) === drawn[this.row[c]] && !this.isMarked(c)) continue;
       drawn[this.row[c]] = Math.floor(x);
       this.drawCommand(c, x, Math.max(w, 1));
@@ -175,25 +193,28 @@ class Lanes extends Plot {
     const { context, colors } = this;
     const y = this.y(c);
     const h = ROW - 4;
+    const stuck = this.data.commands.start[c] < 0;
     const bad = this.clashing(c);
     const touch = this.touches(c);
-    context.fillStyle = colors.bar;
+    context.fillStyle = stuck ? colors.panel : colors.bar;
     context.fillRect(x, y + 1, Math.max(w - (w > 3 ? 1 : 0), 1), h);
     if (touch !== 0 && w > 2) {
       context.fillStyle = touch === 1 ? "#56B4E9" : "#E69F00";
       context.fillRect(x, y + h - 3, w - 1, 4);
     }
-    if (bad) {
+    if (bad || stuck) {
       context.strokeStyle = colors.bad;
-      context.lineWidth = 2.5;
+      context.lineWidth = bad ? 2.5 : 1.5;
+      context.setLineDash(stuck ? [4, 3] : []);
       context.strokeRect(x + 1, y + 2, Math.max(w - 3, 1), h - 2);
+      context.setLineDash([]);
     }
     const left = Math.max(x, GUTTER) + 8;
     const room = Math.min(x + w, GUTTER + this.plotWidth()) - left - 4;
     if (room < 14) return;
     const text = fitted(commandText(this.data, c), room, this.measure);
     if (text === "…") return;
-    context.fillStyle = colors.barText;
+    context.fillStyle = stuck ? colors.text : colors.barText;
     context.textAlign = "left";
     context.fillText(text, left, y + 1 + h / 2);
   }
@@ -278,10 +299,10 @@ class Lanes extends Plot {
       if (y < this.top[lane] || y > this.top[lane] + this.rows[lane] * ROW) continue;
       const row = Math.floor((y - this.top[lane]) / ROW);
       for (const c of this.inLane[lane]) {
-        if (commands.start[c] > time + 6 * perPixel) break;
+        if (this.start[c] > time + 6 * perPixel) break;
         if (this.row[c] !== row) continue;
-        const slack = commands.start[c] === commands.end[c] ? 6 * perPixel : 0;
-        if (time >= commands.start[c] - slack && time <= this.end(c) + slack) found = c;
+        const slack = commands.start[c] >= 0 && commands.start[c] === commands.end[c] ? 6 * perPixel : 0;
+        if (time >= this.start[c] - slack && time <= this.stop[c] + slack) found = c;
         if (found === c && slack > 0) return c;
       }
     }
@@ -295,7 +316,7 @@ class Lanes extends Plot {
       this.redraw();
     }
     if (c < 0) return [];
-    const { ops, commands, syncs, lanes } = this.data;
+    const { ops, commands, syncs, lanes, unmet } = this.data;
     const op = commands.op[c];
     const label = ops.labels[ops.label[op]];
     const kind = ops.kind[op] === 0 ? "" : OP_KINDS[ops.kind[op]];
@@ -309,8 +330,10 @@ class Lanes extends Plot {
       if (names.length > 0) lines.push(`${verb} ${names.join(", ")}`);
     }
     for (const k of (this.syncsOf.get(c) ?? []).slice(0, 6)) {
-      if (syncs.to[k] === c) lines.push(`waits for ${commandText(this.data, syncs.from[k])} (${SYNC_KINDS[syncs.reason[k]]})`);
+      const done = commands.start[c] < 0 && commands.end[syncs.from[k]] >= 0;  // Not that holds it back.
+      if (syncs.to[k] === c && !done) lines.push(`waits for ${commandText(this.data, syncs.from[k])} (${SYNC_KINDS[syncs.reason[k]]})`);
     }
+    unmet.command.forEach((of, k) => { if (of === c) lines.push("waits for " + shown(unmet.words[unmet.what[k]])); });
     const file = ops.files[ops.file[op]];
     if (file !== "") lines.push(`${shown(file)}:${ops.line[op]}`);
     return lines;

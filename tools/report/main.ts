@@ -27,7 +27,7 @@ function zoomButtons(time: TimeWindow, all: () => void): HTMLElement {
 /** Everything about one plan. Returns its canvases, which want to be painted. */
 function showPlan(data: PlanData, tag: string | null, parent: HTMLElement, tip: Tip): { plots: Plot[]; nextFinding: () => void } {
   const selection = new Chosen();
-  const time = new TimeWindow(data.drawn.end);
+  const time = new TimeWindow(data.drawn.end + stuckRoom(data));
   const stepper = new Stepper(data, selection);
   const arena = new Arena(data, time, tip, selection);
   const findings = new Findings(data, selection, (finding) => {
@@ -63,7 +63,8 @@ function showPlan(data: PlanData, tag: string | null, parent: HTMLElement, tip: 
   const queues = el("section", "card queues",
     el("div", "bar", el("h2", "", "Queues"),
       legend([["event", "event"], ["semaphore", "semaphore"], ["after", "after, or a count"], ["barrier", "barrier or host wait"],
-              ["reads", "reads the selection"], ["writes", "writes it"]])),
+              ["reads", "reads the selection"], ["writes", "writes it"],
+              ...(data.drawn.stuck > 0 ? [["stuck", "never starts"] as [string, string]] : [])])),
     el("div", "canvas-box", lanes.canvas));
   parent.replaceChildren(head(data, tag), drawnNote(data),
     el("div", "two", findings.element, stepper.element), memory, queues, family.element);

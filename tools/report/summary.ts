@@ -49,7 +49,7 @@ function drawnNote(data: PlanData): HTMLElement {
     (drawn.time === "level" ? "A level is the length of the longest chain of ops before it."
                             : "Ticks are the longest durations that the plan gives.") +
     (data.verdict === "unsafe" ? " Clashes that another run has are marked in it, too." : ""));
-  if (drawn.stuck > 0) text.append(` ${plural(drawn.stuck, "command")} never ${drawn.stuck === 1 ? "completes" : "complete"} in it.`);
+  if (drawn.stuck > 0) text.append(` ${plural(drawn.stuck, "command")} never ${drawn.stuck === 1 ? "completes" : "complete"} in it: see the open red boxes of the queues.`);
   if (counts.kept_commands < counts.commands || counts.kept_ranges < counts.ranges) {
     text.append(` Of ${plural(counts.commands, "command")} ${countText(counts.kept_commands)} and of ` +
       `${plural(counts.ranges, "live range")} ${countText(counts.kept_ranges)} are drawn one by one ` +
