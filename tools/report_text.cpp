@@ -84,26 +84,50 @@ std::vector<std::string> deeds(const Plan& plan, OpId op, TensorId tensor) {
   return out;
 }
 
+std::int64_t slot_of(const Storage& storage, std::int64_t instance) {
+  const auto count = static_cast<std::int64_t>(storage.slots.size());
+  return ((instance % count) + count) % count;
+}
+
+Expr slot_offset(const Plan& plan, const Storage& storage, std::int64_t slot) {
+  return Plan::slice(plan.exprs, storage.slots)[static_cast<std::size_t>(slot)];
+}
+
 /// "storage `s` at [0, 64) of pool `hbm`".
 std::string storage_words(const Plan& plan, StorageId id, std::int64_t instance) {
   const Storage& storage = plan.storages[id];
-  const auto count = static_cast<std::int64_t>(storage.slots.size());
-  const std::int64_t slot = ((instance % count) + count) % count;
-  const Expr offset = Plan::slice(plan.exprs, storage.slots)[static_cast<std::size_t>(slot)];
+  const std::int64_t slot = slot_of(storage, instance);
   std::string out = "storage " + quoted(storage.name);
-  if (count > 1) out += ", slot " + std::to_string(slot);
-  out += " at " + address_range(plan, offset, storage.bytes);
+  if (storage.slots.size() > 1) out += ", slot " + std::to_string(slot);
+  out += " at " + address_range(plan, slot_offset(plan, storage, slot), storage.bytes);
   return out + " of pool " + quoted(plan.pools[storage.pool].name);
 }
 
+/// Of the accesses of `op` to the tensor, how many iterations back the one goes that has the
+/// finding's first byte in its slot; of the first one where that cannot be seen.
+std::int64_t distance_meant(const Plan& plan, const Finding& finding, OpId op, TensorId tensor,
+                            std::int64_t iteration) {
+  const StorageId storage = plan.tensors[tensor].storage;
+  for (const Access& access : plan.accesses_of(plan.ops[op])) {
+    if (access.tensor != tensor || storage == kNone<StorageId> || finding.bytes.empty()) continue;
+    const Storage& s = plan.storages[storage];
+    const Expr offset = slot_offset(plan, s, slot_of(s, iteration - access.distance));
+    if (!offset.is_constant() || !s.bytes.is_constant()) continue;
+    const std::int64_t within = finding.bytes.begin - offset.constant;
+    if (0 <= within && within < s.bytes.constant) return access.distance;
+  }
+  const Access* first = access_to(plan, op, tensor);
+  return first == nullptr ? 0 : first->distance;
+}
+
 /// The chain from the tensor to its root and the storage under it.
-std::string chain_words(const Plan& plan, OpId op, TensorId tensor, std::int64_t iteration) {
+std::string chain_words(const Plan& plan, const Finding& finding, OpId op, TensorId tensor,
+                        std::int64_t iteration) {
   std::string out;
   for (const TensorId link : alias_chain(plan, tensor)) {
     out += quoted(plan.tensors[link].name) + " -> ";
   }
-  const Access* access = access_to(plan, op, tensor);
-  const std::int64_t distance = access == nullptr ? 0 : access->distance;
+  const std::int64_t distance = distance_meant(plan, finding, op, tensor, iteration);
   const StorageId storage = plan.tensors[tensor].storage;
   return storage == kNone<StorageId> ? out + "no storage"
                                      : out + storage_words(plan, storage, iteration - distance);
@@ -145,7 +169,7 @@ std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, co
   if (!done.empty()) line += " " + listed(done);
   out += bar(line, style);
   for (const TensorId tensor : tensors) {
-    out += bar("    " + chain_words(plan, id, tensor, iteration), style);
+    out += bar("    " + chain_words(plan, finding, id, tensor, iteration), style);
   }
   if (op.storage != kNone<StorageId>) {
     out += bar("    " + storage_words(plan, op.storage, iteration), style);
