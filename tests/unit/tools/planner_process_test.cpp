@@ -54,7 +54,7 @@ TEST(PlannerProcess, TellsFailuresApart) {
   EXPECT_EQ(outcome("cat"), Outcome::kGarbage) << "the graph is no plan";
   EXPECT_EQ(outcome("cat", true), Outcome::kGarbage);
   EXPECT_EQ(outcome(echo(R"({"refused": "too hard"})")), Outcome::kRefused);
-  EXPECT_EQ(answer_of(echo(R"({"refused": "too hard"})"), true).detail, "too hard");
+  EXPECT_EQ(answer_of("read line; " + echo(R"({"refused": "too hard"})"), true).detail, "too hard");
   EXPECT_EQ(answer_of("sleep 20", false, 0.2).outcome, Outcome::kTimedOut);
   EXPECT_EQ(answer_of("sleep 20", true, 0.2).outcome, Outcome::kTimedOut);
 }
