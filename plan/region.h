@@ -72,7 +72,7 @@ class Region {
 
   /// Equal descriptions of equal bytes; that of same bytes may differ where rows overlap.
   bool operator==(const Region&) const = default;
-  std::size_t hash() const noexcept;
+  std::size_t hash() const noexcept;  ///< Equal for equal descriptions.
 
   /// Number of maximal contiguous runs, at most `limit` (then `limit`).
   std::int64_t count_runs(std::int64_t limit) const;
