@@ -77,6 +77,10 @@ std::string lower_words(const Plan& plan, const Layout& layout) {
 template <typename NeededBy>
 std::string enlarge_words(const Plan& plan, const std::string& what, std::int64_t needed,
                           NeededBy needed_by) {
+  // What searches all values of symbols asks about one at a time, and others may need more.
+  if (std::ranges::any_of(plan.symbols, [](const Symbol& s) { return s.max == least_value(s); })) {
+    return "make " + what + " larger, or give the symbols a lower \"max\"";
+  }
   const std::string text = "make " + what + " at least ";
   if (plan.symbols.empty()) return text + counted(needed, "byte") + " large";
   const std::optional<Layout> greatest = greatest_small_layout(plan);
