@@ -8,7 +8,7 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kSmall = 10'000;  ///< Ops or tensors, so that a layout costs little.
+constexpr std::size_t kSmall = 2'000;  ///< Ops or tensors, so that a layout costs little.
 
 StorageId holder_of(const Plan& plan, const Access& access) {
   return access.tensor == kNone<TensorId> ? kNone<StorageId> : plan.tensors[access.tensor].storage;

@@ -47,7 +47,7 @@ bool is_same_serial_queue(const Plan& plan, OpId a, OpId b);
 /// The witness holds the completion of the op.
 bool has_completed(const Finding& finding, OpId op, std::int64_t iteration);
 
-/// The bytes of a small plan (at most 10^4 ops and 10^4 tensors) under the finding's symbols;
+/// The bytes of a small plan (at most 2,000 ops and 2,000 tensors) under the finding's symbols;
 /// nullopt for larger ones, and where they make no sense. O(plan).
 std::optional<Layout> small_layout(const Plan& plan, const Finding& finding);
 

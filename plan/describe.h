@@ -33,8 +33,9 @@ std::string what_holds_back(const Plan& plan, OpId op, std::int64_t iteration,
 /// For MV301 of a wait in `op` for an event that nothing records before it: its message and help.
 std::pair<std::string, std::string> unbound_wait(const Plan& plan, OpId op, EventId event);
 
-/// For two strided accesses that share more than `finding.bytes`, the first range: " and 15 more ranges
-/// up to byte 12288, 4096 bytes in all"; "" elsewhere, in large plans too (10^4 ops). O(plan).
+/// For two strided accesses that share more than `finding.bytes`, the first range: " and 15 more
+/// ranges up to byte 12288, 4096 bytes in all"; "" elsewhere, in plans of over 2,000 ops or tensors
+/// too. O(plan).
 std::string more_shared_bytes(const Plan& plan, const Finding& finding);
 
 /// For MV101-103: what would order the pair at the least cost, as one line.
