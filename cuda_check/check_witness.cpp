@@ -6,17 +6,11 @@
 #include "cuda_check/follow.h"
 #include "cuda_check/lower.h"
 #include "cuda_check/prepared.h"
+#include "plan/finding_run.h"
 #include "plan/words.h"
 
 namespace memverify::device {
 namespace {
-
-/// Whether what comes after the witness can matter.
-bool looks_at_the_end(const Finding& finding) {
-  const Rule rule = finding.rule;
-  return rule == Rule::kBoundary || rule == Rule::kDeadlock || rule == Rule::kLifetime ||
-         (rule == Rule::kUnwritten && finding.ops.empty());
-}
 
 /// A condition in one iteration.
 using Variable = std::pair<ConditionId, std::int64_t>;
@@ -60,10 +54,7 @@ std::vector<Variable> fix_conditions(const Plan& plan, const Finding& witness, S
 
 /// How many iterations to submit, the likelier first.
 std::vector<Settled> lengths(const Plan& plan, const Finding& witness) {
-  std::int64_t last = 0;
-  for (const Step& step : witness.witness) last = std::max(last, step.iteration);
-  for (const std::int64_t iteration : witness.iteration) last = std::max(last, iteration);
-  if (witness.expected != kNone<OpId>) last = std::max(last, witness.expected_iteration);
+  const std::int64_t last = last_iteration(witness);
   std::vector<std::int64_t> all{last + 2, last + 1};
   if (plan.iterations) all = {std::max(*plan.iterations, last + 1)};
   std::vector<Settled> cases;

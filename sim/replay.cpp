@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/finding_run.h"
 #include "plan/words.h"
 #include "sim/bytes.h"
 #include "sim/clash.h"
@@ -29,21 +30,7 @@ bool is_shown_by_a_run(Rule rule) {
   return is_race(rule) || rule == Rule::kWrongVersion || rule == Rule::kUnwritten ||
          rule == Rule::kBoundary || rule == Rule::kDeadlock || rule == Rule::kLifetime;
 }
-/// Whether what comes after the witness can matter.
 constexpr std::int64_t kMostSlotsTried = 64;
-
-bool looks_at_the_end(const Finding& finding) {
-  switch (finding.rule) {
-    case Rule::kBoundary:
-    case Rule::kDeadlock:
-    case Rule::kLifetime:
-      return true;
-    case Rule::kUnwritten:
-      return finding.ops.empty();
-    default:
-      return false;
-  }
-}
 
 /// One attempt: the plan with everything settled.
 class Attempt {
@@ -339,10 +326,7 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   const auto layout = Layout::make(plan, settled.symbols);
   if (!layout.ok()) return sim::no(layout.errors().front().message);
 
-  std::int64_t last = 0;
-  for (const Step& step : finding.witness) last = std::max(last, step.iteration);
-  for (std::int64_t iteration : finding.iteration) last = std::max(last, iteration);
-  if (finding.expected != kNone<OpId>) last = std::max(last, finding.expected_iteration);
+  std::int64_t last = last_iteration(finding);
   if (plan.iterations && last >= *plan.iterations) {
     return sim::no("there is no iteration " + std::to_string(last));
   }
@@ -351,7 +335,7 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   // it is: ops that run only then are the one thing that makes a difference. What is found at the
   // end may be in any slot.
   std::vector<std::int64_t> lengths{last + 2, last + 1};
-  if (sim::looks_at_the_end(finding)) {
+  if (looks_at_the_end(finding)) {
     const std::int64_t turn = std::min(sim::most_slots(plan), sim::kMostSlotsTried);
     for (std::int64_t more = 3; more <= turn + 1; ++more) lengths.push_back(last + more);
   }
@@ -359,7 +343,7 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   ReplayResult first;
   for (std::int64_t iterations : lengths) {
     settled.iterations = iterations;
-    settled.unrolled = sim::looks_at_the_end(finding) ? iterations : last + 1;
+    settled.unrolled = looks_at_the_end(finding) ? iterations : last + 1;
     const auto ops = static_cast<std::int64_t>(plan.ops.size());
     if (ops > 0 && settled.unrolled > sim::kMaxCommands / ops) {
       return sim::no("iteration " + std::to_string(settled.unrolled - 1) +

@@ -170,9 +170,8 @@ std::string last_line(const RepairOffers& found) {
   const auto count = static_cast<std::int64_t>(found.offers.size());
   const bool is_safe = found.report.verdict == Verdict::kSafe;
   if (count == 0 && !is_safe) {
-    return "memverify: unsafe; none of the waits, moves, orders and copies that were tried makes "
-           "it "
-           "safe: see the help of the findings (memverify verify)\n";
+    return "memverify: unsafe; none of the waits, moves, orders and copies that were tried "
+           "makes it safe: see the help of the findings (memverify verify)\n";
   }
   const std::string aim = is_safe ? " to a smaller peak" : " to safety";
   const std::string ways = count == 0 ? "no way" : counted(count, "way");

@@ -1,8 +1,7 @@
 // verify/end_points.h -- addresses, sorted and numbered.
 //
 // Problem: the ends of all runs of all accesses cut the bytes of a pool into pieces; strided
-// tensors
-//   give each end many times, and every end is looked up again.
+//   tensors give each end many times, and every end is looked up again.
 // Idea: where the addresses lie close together, a bit for each address between the least and the
 //   greatest says which are there, and counts of the bits before each word number them. Else they
 //   are sorted and searched.
