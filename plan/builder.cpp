@@ -72,7 +72,7 @@ std::string_view PlanBuilder::Impl::declare(NameKind kind, std::string_view name
          json_pointer({section, next, "id"}));
     return {};
   }
-  if (find_invalid_utf8(name) != std::string_view::npos) {
+  if (!is_utf8 && find_invalid_utf8(name) != std::string_view::npos) {
     fail("json.encoding",
          "the id of this " + std::string(memverify::name(kind)) + " is not valid UTF-8",
          json_pointer({section, next, "id"}));
@@ -118,6 +118,7 @@ PlanBuilder& PlanBuilder::operator=(PlanBuilder&&) noexcept = default;
 PlanBuilder::~PlanBuilder() = default;
 
 void PlanBuilder::expect_text(std::size_t bytes) {
+  impl_->is_utf8 = true;
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   constexpr std::size_t kBytesPerThing = 100;
   if (bytes < kWorthIt) return;

@@ -181,8 +181,8 @@ class PlanBuilder {
   PlanBuilder& operator=(PlanBuilder&&) noexcept;
   ~PlanBuilder();
 
-  /// A hint: what follows takes about `bytes` bytes in a plan file. Costs address space only, and
-  /// saves the copies and page faults of growing arrays.
+  /// What follows comes from a plan file of about `bytes` bytes, valid UTF-8. Costs address space
+  /// only, and saves the copies and page faults of growing arrays.
   void expect_text(std::size_t bytes);
 
   /// What reports call the plan.

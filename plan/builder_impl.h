@@ -56,6 +56,7 @@ struct PlanBuilder::Impl {
   std::vector<bool> slots_are_array;                             ///< By StorageId.
   /// Text -> its parsed form, without and with `iteration`.
   std::array<std::unordered_map<std::uint32_t, Expr>, 2> parsed;
+  bool is_utf8 = false;  ///< Whatever is added.
   std::vector<Diagnostic> errors;
   std::size_t suggestions_left = 2'000'000;  ///< Candidates still looked at, over all errors.
 
@@ -93,7 +94,7 @@ struct PlanBuilder::Impl {
   void resolve_ops();
   void resolve_accesses(OpId id);
   void resolve_sync(OpId id);
-  void resolve_wait(Wait& wait, const std::function<std::string()>& entry);
+  void resolve_wait(OpId id, std::uint32_t wait);
   void resolve_boundary();
   void find_roots();  ///< Needs resolved tensors. Error "view.cycle".
   void report_cycle(const std::vector<TensorId>& cycle);

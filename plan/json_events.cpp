@@ -48,25 +48,6 @@ std::size_t find_invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Eight bytes at a time.
-const char* skip_plain(const char* at, const char* end) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101U;
-  constexpr std::uint64_t kHighs = 0x80 * kOnes;
-  for (; end - at >= 8; at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, at, sizeof word);
-    // A high bit for each byte that is zero, or below 0x20. The lowest one is exact.
-    const auto zeros = [](std::uint64_t bytes) { return (bytes - kOnes) & ~bytes; };
-    const std::uint64_t found = (zeros(word ^ ('"' * kOnes)) | zeros(word ^ ('\\' * kOnes)) |
-                                 ((word - 0x20 * kOnes) & ~word) | word) &
-                                kHighs;
-    if (found == 0) continue;
-    if constexpr (std::endian::native == std::endian::little) at += std::countr_zero(found) / 8;
-    return at;
-  }
-  return at;
-}
-
 namespace {
 
 /// The string that the scan is in, when its bytes are not those of the text.

@@ -4,8 +4,10 @@
 // goes and needs memory for one string with escapes, and stack for kMaxJsonDepth levels at most.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,8 +62,24 @@ std::size_t byte_order_mark(std::string_view text) noexcept;
 std::size_t find_invalid_utf8(std::string_view text);
 
 /// The first byte in `[at, end)` that ends a string or does not stand for itself: a quote, a
-/// backslash, a control character, or one that is not ASCII. May stop early.
-const char* skip_plain(const char* at, const char* end);
+/// backslash, a control character, or one that is not ASCII. May stop early. Eight at a time.
+inline const char* skip_plain(const char* at, const char* end) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kHighs = 0x80 * kOnes;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    // A high bit for each byte that is zero, or below 0x20. The lowest one is exact.
+    const auto zeros = [](std::uint64_t bytes) { return (bytes - kOnes) & ~bytes; };
+    const std::uint64_t found = (zeros(word ^ ('"' * kOnes)) | zeros(word ^ ('\\' * kOnes)) |
+                                 ((word - 0x20 * kOnes) & ~word) | word) &
+                                kHighs;
+    if (found == 0) continue;
+    if constexpr (std::endian::native == std::endian::little) at += std::countr_zero(found) / 8;
+    return at;
+  }
+  return at;
+}
 
 /// Scans one JSON document, RFC 8259, UTF-8, a byte order mark skipped. Returns the error that
 /// ended the scan; nullopt when it came to the end or the handler stopped it. Repeated keys are

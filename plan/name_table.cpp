@@ -10,18 +10,23 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 
-/// The bytes of `text`, at most 8, in one word.
-std::uint64_t load(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return std::uint64_t{static_cast<unsigned char>(text[i])};
-  };
+template <typename Word>
+std::uint64_t load(const char* at) {
+  Word word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+/// The last eight bytes of `text`, its last one on top, zeros beneath where there are fewer.
+std::uint64_t last_eight(std::string_view text) {
   const std::size_t size = text.size();
-  if (size < 4) return size == 0 ? 0 : byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
-  std::uint32_t first = 0;
-  std::uint32_t last = 0;  // Of 4 bytes each, which overlap when there are fewer than 8.
-  std::memcpy(&first, text.data(), sizeof first);
-  std::memcpy(&last, text.data() + size - sizeof last, sizeof last);
-  return first | std::uint64_t{last} << 32;
+  const char* const end = text.data() + size;
+  if (size >= 8) return load<std::uint64_t>(end - 8);
+  const std::size_t gap = 8 * (8 - size);  // Where the first byte goes.
+  if (size >= 4)
+    return load<std::uint32_t>(end - 4) << 32 | load<std::uint32_t>(text.data()) << gap;
+  if (size >= 2) return load<std::uint16_t>(end - 2) << 48 | load<std::uint8_t>(text.data()) << gap;
+  return size == 0 ? 0 : load<std::uint8_t>(end - 1) << 56;
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
@@ -29,20 +34,41 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 29);
 }
 
-/// Names that differ in their last byte only (t10 ... t19) hash to neighbours. Names are mostly
-/// numbered and used in about that order, so look-ups stay in the lines that the last ones loaded.
-std::uint32_t hash_of(std::string_view text) {
-  if (text.empty()) return 0;
-  constexpr std::uint32_t kNear = 16;
-  const auto last = static_cast<unsigned char>(text.back());
-  text.remove_suffix(1);
-  std::uint64_t hash = text.size();
-  while (text.size() > 8) {
-    hash = mix(hash, load(text.substr(0, 8)));
-    text.remove_prefix(8);
+/// Eight bytes as above, without the digits that they end with (seven at most), and those.
+struct NumberedWord {
+  std::uint64_t rest;
+  std::uint32_t number;
+};
+NumberedWord split_number(std::uint64_t word) {
+  constexpr std::uint64_t kEach = 0x0101010101010101U;
+  const std::uint64_t values = word ^ (kEach * '0');
+  const std::uint64_t others = ((values | (values + kEach * 6)) & (kEach * 0xF0)) | 1;
+  const std::uint64_t below = ~std::uint64_t{0} >> (std::countl_zero(others) & ~7);
+  // Neighbouring digits, pairs and fours are put together, all at once.
+  std::uint64_t sum = values & ~below;
+  sum = sum * 10 + (sum >> 8);
+  sum = ((sum & 0xFF000000FFU) * (100 + (std::uint64_t{1000000} << 32)) +
+         (sum >> 16 & 0xFF000000FFU) * (1 + (std::uint64_t{10000} << 32))) >>
+        32;
+  return {word & below, static_cast<std::uint32_t>(sum)};
+}
+
+/// A name is looked for in every `step`-th slot from `at` on. Names that differ in the number at
+/// their end only (t1, t2, ...) are neighbours: names are mostly numbered and used in about that
+/// order, so look-ups find their lines loaded, or fetched ahead.
+struct Probe {
+  std::size_t at;
+  std::size_t step;   ///< Odd, so that it comes to every slot.
+  std::uint32_t tag;  ///< Of different names mostly different.
+};
+inline Probe probe_of(std::string_view text) {
+  const auto [rest, number] = split_number(last_eight(text));
+  std::uint64_t hash = mix(text.size(), rest);
+  for (; text.size() > 8; text.remove_suffix(8)) {
+    hash = mix(hash, last_eight(text.substr(0, text.size() - 8)));
   }
-  hash = mix(mix(hash, load(text)), 0);
-  return static_cast<std::uint32_t>(hash >> 32) * kNear + last;
+  hash = mix(hash, 0);
+  return {(hash >> 24) + number, (hash >> 40) | 1, static_cast<std::uint32_t>(hash >> 32) + number};
 }
 
 }  // namespace
@@ -62,8 +88,7 @@ std::string_view NameArena::store(std::string_view text) {
   return stored;
 }
 
-NameTable::NameTable()
-    : arena_(std::make_shared<NameArena>()), slots_(1024, Slot{0, kNone<StringId>}) {}
+NameTable::NameTable() : arena_(std::make_shared<NameArena>()), slots_(1024) {}
 
 void NameTable::reserve(std::size_t names) {
   texts_.reserve(names);
@@ -74,27 +99,25 @@ void NameTable::reserve(std::size_t names) {
 
 StringId NameTable::intern(std::string_view text) {
   if ((texts_.size() + 1) * 4 > slots_.size() * 3) grow(slots_.size() * 2);
-  const std::uint32_t hash = hash_of(text);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash & mask;
-  while (slots_[at].id != kNone<StringId>) {
-    if (slots_[at].hash == hash && texts_[slots_[at].id] == text) return slots_[at].id;
-    at = (at + 1) & mask;
+  const Probe probe = probe_of(text);
+  for (std::size_t at = probe.at;; at += probe.step) {
+    Slot& slot = slots_[at & (slots_.size() - 1)];
+    if (slot.id == kNone<StringId>) {
+      slot = {probe.tag, texts_.push_back(arena_->store(text))};
+      assert(slot.id != kNone<StringId>);
+      return slot.id;
+    }
+    if (slot.tag == probe.tag && texts_[slot.id] == text) return slot.id;
   }
-  slots_[at] = {hash, texts_.push_back(arena_->store(text))};
-  assert(slots_[at].id != kNone<StringId>);
-  return slots_[at].id;
 }
 
 void NameTable::grow(std::size_t slots) {
-  std::vector<Slot> old(slots, Slot{0, kNone<StringId>});
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.id == kNone<StringId>) continue;
-    std::size_t at = slot.hash & mask;
-    while (slots_[at].id != kNone<StringId>) at = (at + 1) & mask;
-    slots_[at] = slot;
+  slots_.assign(slots, Slot());
+  for (const StringId id : ids(texts_)) {
+    const Probe probe = probe_of(texts_[id]);
+    std::size_t at = probe.at;
+    while (slots_[at & (slots - 1)].id != kNone<StringId>) at += probe.step;
+    slots_[at & (slots - 1)] = {probe.tag, id};
   }
 }
 

@@ -1,7 +1,7 @@
 // plan/name_table.h -- every string of a plan, stored once.
 //
 // A plan of 10^6 ops has some 10^7 mentions of names. Each mention costs one look-up in an open
-// addressing table (8 bytes a slot: hash and id), and each different string its bytes in a chunk
+// addressing table (8 bytes a slot), and each different string its bytes in a chunk
 // that never moves, so that the plan's string_views stay valid for as long as the arena lives.
 #pragma once
 
@@ -43,14 +43,14 @@ class NameTable {
 
  private:
   struct Slot {
-    std::uint32_t hash;
-    StringId id;  ///< kNone: free.
+    std::uint32_t tag = 0;          ///< Of different names mostly different.
+    StringId id = kNone<StringId>;  ///< kNone: free.
   };
   void grow(std::size_t slots);
 
   std::shared_ptr<NameArena> arena_;
   Table<StringId, std::string_view> texts_;
-  std::vector<Slot> slots_;  ///< A power of two, at most 3/4 full, linear probing.
+  std::vector<Slot> slots_;  ///< A power of two, at most 3/4 full, double hashing.
 };
 
 }  // namespace memverify

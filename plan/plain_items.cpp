@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cstring>
 
 #include "plan/json_events.h"
 
@@ -149,13 +151,25 @@ class PlainItem {
     return (seen & fields.required) == fields.required && passes(fields.end);
   }
 
-  static const Field* find(std::span<const Field> fields, std::string_view key, std::size_t& next) {
+  /// `head_of` of a string in the text.
+  std::uint64_t head(std::string_view key) const {
+    if constexpr (std::endian::native == std::endian::little) {
+      if (key.size() <= 8 && end_ - key.data() >= 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, key.data(), sizeof word);
+        return key.empty() ? 0 : word & ~std::uint64_t{0} >> (64 - 8 * key.size());
+      }
+    }
+    return head_of(key);
+  }
+
+  const Field* find(std::span<const Field> fields, std::string_view key, std::size_t& next) const {
+    const std::uint64_t wanted = head(key);
     for (std::size_t tried = 0; tried < fields.size(); ++tried) {
       if (next == fields.size()) next = 0;
       const Field& field = fields[next++];
-      if (field.key.size() == key.size() && std::equal(key.begin(), key.end(), field.key.begin())) {
-        return &field;
-      }
+      if (field.head != wanted || field.key.size() != key.size()) continue;
+      if (key.size() <= 8 || field.key == key) return &field;
     }
     return nullptr;
   }

@@ -78,11 +78,21 @@ struct Slot {
 
 using Hook = void (*)(PlanFields&);
 
+/// The first eight bytes, the first one lowest, zeros where there are fewer.
+constexpr std::uint64_t head_of(std::string_view key) {
+  std::uint64_t head = 0;
+  for (std::size_t k = 0; k < key.size() && k < 8; ++k) {
+    head |= std::uint64_t{static_cast<unsigned char>(key[k])} << (8 * k);
+  }
+  return head;
+}
+
 struct Field {
   std::string_view key;
   Slot (*slot)(PlanFields&);
   Hook after = nullptr;  ///< Runs when the value has been read, even if it was wrong.
   bool required = false;
+  std::uint64_t head = head_of(key);
 };
 
 /// Bit k: field k is required.

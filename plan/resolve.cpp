@@ -185,7 +185,7 @@ void PlanBuilder::Impl::resolve_accesses(OpId id) {
 void PlanBuilder::Impl::resolve_sync(OpId id) {
   const Op& op = plan.ops[id];
   for (std::uint32_t i = op.waits.begin; i < op.waits.end; ++i) {
-    resolve_wait(plan.waits[i], [&] { return wait_pointer(plan, id, i); });
+    resolve_wait(id, i);
   }
   for (std::uint32_t i = op.signals.begin; i < op.signals.end; ++i) {
     Signal& signal = plan.signals[i];
@@ -212,7 +212,9 @@ void PlanBuilder::Impl::resolve_sync(OpId id) {
   }
 }
 
-void PlanBuilder::Impl::resolve_wait(Wait& wait, const std::function<std::string()>& entry) {
+void PlanBuilder::Impl::resolve_wait(OpId id, std::uint32_t i) {
+  Wait& wait = plan.waits[i];
+  const auto entry = [&] { return wait_pointer(plan, id, i); };
   resolve(wait.semaphore, NameKind::kSemaphore, [&] { return entry() + "/semaphore"; });
   resolve(wait.queue, NameKind::kQueue, [&] { return entry() + "/queue"; });
   const auto value_at = [&] { return entry() + "/" + std::string(value_key(wait.kind)); };
