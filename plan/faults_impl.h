@@ -73,9 +73,6 @@ inline std::int64_t first_iteration(const Plan& plan, const Op& op) {
   return op.runs == Runs::kLast && plan.iterations ? *plan.iterations - 1 : 0;
 }
 
-/// Slot offsets of a storage.
-std::vector<std::int64_t> slots_of(const Layout& layout, StorageId id);
-
 // The searches, each over the whole plan.
 void find_op_faults(FaultSearch& search);         ///< MV107, MV113, MV108 of accesses.
 void find_placement_faults(FaultSearch& search);  ///< MV108 of views, MV109, MV110. After the ops.

@@ -196,6 +196,7 @@ class OpSearch {
   }
 
   bool find_clash_in(std::int64_t iteration) {
+    if (accesses_.size() <= kFew && !hulls_meet(iteration)) return false;
     regions_.clear();
     for (const Access& access : accesses_) regions_.push_back(region_of(access, iteration));
     bool found = false;
@@ -219,6 +220,25 @@ class OpSearch {
     }
     for_each_meeting_pair(items_, visit);
     return found;
+  }
+
+  /// False only if no write can meet another access. Costs less than their regions.
+  bool hulls_meet(std::int64_t iteration) {
+    hulls_.clear();
+    for (const Access& access : accesses_) {
+      if (access.tensor == kNone<TensorId>) return true;
+      const ByteRange hull = layout_.tensor(access.tensor).bytes.hull();
+      const std::int64_t slot = layout_.slot_address(plan_.tensors[access.tensor].storage,
+                                                     iteration - std::int64_t{access.distance});
+      hulls_.push_back({hull.begin + slot, hull.end + slot});
+    }
+    for (std::size_t b = 1; b < hulls_.size(); ++b) {
+      if (!writes(accesses_[b])) continue;  // Reads come first.
+      for (std::size_t a = 0; a < b; ++a) {
+        if (hulls_[a].begin < hulls_[b].end && hulls_[b].begin < hulls_[a].end) return true;
+      }
+    }
+    return false;
   }
 
   void find_clash_pair_by_pair() {
@@ -318,6 +338,7 @@ class OpSearch {
   const Op* op_ = nullptr;
   std::span<const Access> accesses_;
   std::vector<Region> regions_;
+  std::vector<ByteRange> hulls_;
   std::vector<SweepItem> items_;
 };
 

@@ -2,19 +2,11 @@
 // (MV301).
 #include <algorithm>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "plan/faults_impl.h"
 
 namespace memverify {
-
-std::vector<std::int64_t> slots_of(const Layout& layout, StorageId id) {
-  std::vector<std::int64_t> slots;
-  for (std::uint32_t i = 0; i < layout.storage(id).slots.size(); ++i) {
-    slots.push_back(layout.slot_address(id, i));
-  }
-  return slots;
-}
 
 namespace {
 
@@ -37,6 +29,11 @@ void find_in_views(FaultSearch& search) {
   }
 }
 
+/// Of powers of two, as most alignments are, without a division. `unit` >= 1.
+bool is_multiple(std::int64_t number, std::int64_t unit) {
+  return (unit & (unit - 1)) == 0 ? (number & (unit - 1)) == 0 : number % unit == 0;
+}
+
 void find_in_alignment(FaultSearch& search) {
   const Plan& plan = search.plan;
   const auto report = [&](ByteRange bytes, std::int64_t alignment, PoolId pool) -> Finding& {
@@ -50,8 +47,8 @@ void find_in_alignment(FaultSearch& search) {
     const StorageLayout& storage = search.layout.storage(id);
     const std::int64_t alignment = plan.pools[storage.pool].alignment;
     if (alignment == 1) continue;
-    for (const std::int64_t slot : slots_of(search.layout, id)) {
-      if (slot % alignment == 0) continue;
+    for (const std::int64_t slot : search.layout.slots(id)) {
+      if (is_multiple(slot, alignment)) continue;
       report({slot, end_of(slot, storage.bytes)}, alignment, storage.pool).storages = {id};
       break;
     }
@@ -65,9 +62,9 @@ void find_in_alignment(FaultSearch& search) {
                                                          : 1;
     const TensorLayout& layout = search.layout.tensor(id);
     if (alignment == 1) continue;
-    for (const std::int64_t slot : slots_of(search.layout, tensor.storage)) {
+    for (const std::int64_t slot : search.layout.slots(tensor.storage)) {
       const std::int64_t address = slot + layout.offset;
-      if (address % alignment == 0) continue;
+      if (is_multiple(address, alignment)) continue;
       const std::int64_t end = layout.bytes.empty() ? address : slot + layout.bytes.hull().end;
       add_tensor(plan, id, report({address, end}, alignment, pool));
       break;
@@ -81,7 +78,7 @@ void find_in_storages(FaultSearch& search) {
   highest.resize(plan.pools.size());
   for (const StorageId id : ids(plan.storages)) {
     const StorageLayout& storage = search.layout.storage(id);
-    const std::vector<std::int64_t> slots = slots_of(search.layout, id);
+    const std::span<const std::int64_t> slots = search.layout.slots(id);
     const std::int64_t lowest = *std::ranges::min_element(slots);
     const std::int64_t begin = *std::ranges::max_element(slots);
     const std::int64_t end = end_of(begin, storage.bytes);

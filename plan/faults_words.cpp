@@ -112,7 +112,7 @@ std::string more_storage(const Plan& plan, const Layout& layout, const Finding& 
 std::string more_pool(const Plan& plan, const Layout& layout, StorageId storage,
                       std::int64_t needed) {
   const PoolId pool = plan.storages[storage].pool;
-  const auto slots = slots_of(layout, storage);
+  const auto slots = layout.slots(storage);
   std::string help;
   if (std::ranges::any_of(slots, [](std::int64_t at) { return at > 0; })) {
     help = "place " + storage_words(plan, storage) + " lower";
@@ -121,7 +121,7 @@ std::string more_pool(const Plan& plan, const Layout& layout, StorageId storage,
     std::int64_t end = 0;
     for (const StorageId id : ids(plan.storages)) {
       if (plan.storages[id].pool != pool) continue;
-      for (const std::int64_t at : slots_of(most, id)) {
+      for (const std::int64_t at : most.slots(id)) {
         end = std::max(end, at + most.storage(id).bytes);
       }
     }

@@ -45,12 +45,11 @@ std::optional<std::int64_t> product(std::span<const std::int64_t> counts) {
   return all;
 }
 
-std::optional<Diagnostic> unplaced_error(const Plan& plan) {
+Diagnostic unplaced_error(const Plan& plan) {
   std::vector<TensorId> unplaced;
   for (const TensorId id : ids(plan.tensors)) {
     if (plan.tensors[id].placement == TensorKind::kUnplaced) unplaced.push_back(id);
   }
-  if (unplaced.empty()) return std::nullopt;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(unplaced.size(), kNamesInMessage); ++i) {
     names.push_back(quoted(plan.tensors[unplaced[i]].name));
@@ -93,6 +92,7 @@ class Layout::Maker {
     layout_.storages_.reserve(plan_.storages.size());
     for (const StorageId id : ids(plan_.storages)) storage(id);
     tensors();
+    if (some_unplaced_) return {unplaced_error(plan_)};
     const bool all_counts_are_constant = plan_.parts.empty() && plan_.formulas.size() == 0;
     if (!all_counts_are_constant) {
       for (const OpId id : ids(plan_.ops)) op(id);
@@ -192,6 +192,10 @@ class Layout::Maker {
 
   void tensor(TensorId id) {
     const Tensor& tensor = plan_.tensors[id];
+    if (tensor.storage == kNone<StorageId>) {
+      some_unplaced_ = true;
+      return;
+    }
     const auto at = [&](std::string_view field) {
       return [=] { return json_pointer({"tensors", index(id), field}); };
     };
@@ -322,6 +326,7 @@ class Layout::Maker {
 
   const Plan& plan_;
   Layout& layout_;
+  bool some_unplaced_ = false;
   std::vector<SlotBounds> slot_bounds_;  // By StorageId.
   std::vector<std::int64_t> shape_;      // Of the tensor at hand, as the two below.
   std::vector<std::int64_t> strides_;
@@ -331,7 +336,6 @@ class Layout::Maker {
 
 Result<Layout> Layout::make(const Plan& plan, const Valuation& valuation) {
   assert(valuation.symbols.size() == plan.symbols.size());
-  if (std::optional<Diagnostic> error = unplaced_error(plan)) return *std::move(error);
   Layout layout;
   layout.valuation_ = valuation;
   std::vector<Diagnostic> errors = Maker(plan, layout).run();
@@ -342,6 +346,7 @@ Result<Layout> Layout::make(const Plan& plan, const Valuation& valuation) {
 
 std::uint32_t Layout::slot_index(StorageId id, std::int64_t iteration) const {
   const std::int64_t slots = storages_[id].slots.size();
+  if (slots == 1) return 0;
   const std::int64_t rest = iteration % slots;
   return static_cast<std::uint32_t>(rest < 0 ? rest + slots : rest);
 }

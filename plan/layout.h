@@ -1,7 +1,7 @@
 // plan/layout.h -- where the bytes are: a plan's regions under given symbol values.
 //
-// The one place where sizes, offsets and strides become numbers. Every engine asks here for the bytes
-// of an access; none decides here what they mean.
+// The one place where sizes, offsets and strides become numbers. Every engine asks here for the
+// bytes of an access; none decides here what they mean.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,20 @@ class Layout {
  public:
   /// Evaluates every size, offset, shape and stride. Errors: "expr.overflow", "size.negative",
   /// "tensor.four_bit" (4-bit elements that are not contiguous) and "value.negative" (a wait or
-  /// signal, looked at in the first and last iteration), with the pointer of the value; at most 100.
-  /// All tensors must be placed ("tensor.unplaced" names the planner).
-  /// `valuation.symbols` must hold a value for every symbol.
+  /// signal, looked at in the first and last iteration), with the pointer of the value; at most
+  /// 100. All tensors must be placed ("tensor.unplaced" names the planner). `valuation.symbols`
+  /// must hold a value for every symbol.
   static Result<Layout> make(const Plan& plan, const Valuation& valuation);
 
   /// The numbers of a storage.
   const StorageLayout& storage(StorageId id) const { return storages_[id]; }
   /// The numbers of a tensor.
   const TensorLayout& tensor(TensorId id) const { return tensors_[id]; }
+  /// Addresses of its slots, at least one.
+  std::span<const std::int64_t> slots(StorageId id) const {
+    const Range range = storages_[id].slots;
+    return std::span(slot_offsets_).subspan(range.begin, range.size());
+  }
   /// Address of the slot that iteration `iteration` (may be negative) of the storage uses.
   std::int64_t slot_address(StorageId id, std::int64_t iteration) const;
   /// Index of that slot: `iteration` mod the number of slots, never negative.

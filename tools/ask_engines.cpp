@@ -32,11 +32,11 @@ bool gave_up(const EngineResult& result) {
 }
 
 void ask_engines(Report& report, const EngineChoice& choice, const EngineOptions& options,
-                 KeepDisagreement keep) {
+                 KeepDisagreement keep, const Layout* least) {
   const Engine* decider = nullptr;
   bool open = true;
   for (const Engine* engine : choice.engines) {
-    EngineResult result = engine->run(report.plan, options);
+    EngineResult result = engine->run(report.plan, options, least);
     const Verdict verdict = result.verdict;
     const bool left_open = verdict == Verdict::kUnknown && gave_up(result);
     report.engines.emplace_back(engine->name, verdict);

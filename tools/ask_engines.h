@@ -16,9 +16,10 @@ using KeepDisagreement = std::string (*)(const Plan& plan, const Engine& one, co
 /// Asks the engines about `report.plan` in their order, and fills the verdict, the findings and
 /// `report.engines`. Unless all are to run, the first that leaves nothing for another one to decide
 /// is the last. The result is that of the first engine that leaves nothing open, else of the first.
-/// Two engines of which one says *safe* and the other *unsafe* are an internal error.
+/// Two engines of which one says *safe* and the other *unsafe* are an internal error. `least`: as
+/// for `Engine::run`.
 void ask_engines(Report& report, const EngineChoice& choice, const EngineOptions& options,
-                 KeepDisagreement keep = nullptr);
+                 KeepDisagreement keep = nullptr, const Layout* least = nullptr);
 
 /// True iff one is *safe* and the other *unsafe*.
 bool contradict(Verdict a, Verdict b);

@@ -25,8 +25,8 @@ std::string shrunk(const Plan& plan, const Engine& one, const Engine& other,
     if (std::chrono::steady_clock::now() > end) return false;
     const Result<Plan> smaller = read_plan(candidate.dump(), "");
     return smaller.ok() && cannot_be_verified(smaller.value()).empty() &&
-           contradict(one.run(smaller.value(), options).verdict,
-                      other.run(smaller.value(), options).verdict);
+           contradict(one.run(smaller.value(), options, nullptr).verdict,
+                      other.run(smaller.value(), options, nullptr).verdict);
   });
   return small.dump(1) + "\n";
 }
@@ -39,8 +39,9 @@ std::string keep_disagreement(const Plan& plan, const Engine& one, const Engine&
 
 }  // namespace
 
-void decide(Report& report, const EngineChoice& choice, const EngineOptions& options) {
-  ask_engines(report, choice, options, keep_disagreement);
+void decide(Report& report, const EngineChoice& choice, const EngineOptions& options,
+            const Layout* least) {
+  ask_engines(report, choice, options, keep_disagreement, least);
 }
 
 }  // namespace memverify

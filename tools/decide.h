@@ -7,6 +7,7 @@ namespace memverify {
 
 /// `ask_engines`. A plan on which two engines contradict each other, made as small as ten seconds
 /// allow, is written to `memverify-disagreement.json` in the working directory.
-void decide(Report& report, const EngineChoice& choice, const EngineOptions& options);
+void decide(Report& report, const EngineChoice& choice, const EngineOptions& options,
+            const Layout* least = nullptr);
 
 }  // namespace memverify

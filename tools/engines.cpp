@@ -11,11 +11,13 @@
 namespace memverify {
 namespace {
 
-EngineResult run_happens_before(const Plan& plan, const EngineOptions& options) {
-  return verify_happens_before(plan, HbOptions{.max_findings = options.max_findings});
+EngineResult run_happens_before(const Plan& plan, const EngineOptions& options,
+                                const Layout* least) {
+  return verify_happens_before(plan, HbOptions{.max_findings = options.max_findings}, least);
 }
 
-EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
+EngineResult run_simulator(const Plan& plan, const EngineOptions& options,
+                           const Layout* /*least*/) {
   SimStats stats;
   return simulate(plan,
                   SimOptions{.reduction = Reduction::kClasses,
@@ -26,12 +28,12 @@ EngineResult run_simulator(const Plan& plan, const EngineOptions& options) {
 
 /// Where symbols have too many values to go through, one of each class of values is decided: by
 /// clocks, and by the solver where clocks do not decide it.
-EngineResult run_solver(const Plan& plan, const EngineOptions& options) {
+EngineResult run_solver(const Plan& plan, const EngineOptions& options, const Layout* /*least*/) {
   const SmtOptions smt{.max_findings = options.max_findings, .max_seconds = options.max_seconds};
   if (!has_more_values(plan, smt.max_valuations)) return verify_smt(plan, smt);
   const SymbolOptions all{.max_findings = options.max_findings, .max_seconds = options.max_seconds};
   return verify_all_symbols(plan, all, [&](const Plan& one) {
-    EngineResult result = run_happens_before(one, options);
+    EngineResult result = run_happens_before(one, options, nullptr);
     const bool decided = std::ranges::none_of(
         result.findings, [](const Finding& f) { return f.rule == Rule::kNotProven; });
     return decided ? result : verify_smt(one, smt);

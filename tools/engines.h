@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/finding.h"
+#include "plan/layout.h"
 #include "plan/plan.h"
 
 namespace memverify {
@@ -19,7 +20,8 @@ struct EngineOptions {
 struct Engine {
   std::string_view name;
   std::string_view help;  ///< One line.
-  EngineResult (*run)(const Plan& plan, const EngineOptions& options);
+  /// `least`: the plan's layout for the least values of its symbols, if it was made already.
+  EngineResult (*run)(const Plan& plan, const EngineOptions& options, const Layout* least);
 };
 
 std::span<const Engine> engines();

@@ -48,7 +48,8 @@ bool have_places(const Importer* importer, const std::vector<Diagnostic>& errors
 
 }  // namespace
 
-Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const Plan&),
+Loaded load_plan(const std::string& path,
+                 const std::function<std::vector<Diagnostic>(const Plan&)>& check,
                  const ImportRequest& request) {
   const std::string name = path == "-" ? "<stdin>" : path;
   const Result<InputFile> file = InputFile::open(path);
@@ -82,7 +83,7 @@ Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const
     loaded.takes_dims = has_option(*importer, "--dim");
     loaded.assumptions = std::move(imported.value().assumptions);
   }
-  if (check != nullptr) {
+  if (check) {
     if (const std::vector<Diagnostic> wrong = check(*loaded.plan); !wrong.empty()) {
       return refuse(wrong);
     }

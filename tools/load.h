@@ -1,6 +1,7 @@
 // tools/load.h -- a plan from a file, or what is wrong with the file, ready to be printed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ struct Loaded {
 /// file of another tool. A plan that reads well must also satisfy `check`, if given, which says
 /// what else is wrong with it by JSON pointer. Errors: those of the reader and of the importer, and
 /// "import.option" for an option that the file's format does not have.
-Loaded load_plan(const std::string& path, std::vector<Diagnostic> (*check)(const Plan&) = nullptr,
+Loaded load_plan(const std::string& path,
+                 const std::function<std::vector<Diagnostic>(const Plan&)>& check = {},
                  const ImportRequest& request = {});
 
 }  // namespace memverify

@@ -26,7 +26,7 @@ class SomeEngine {
     const auto begin = std::chrono::steady_clock::now();
     for (const Engine* engine : select_engines("auto").engines) {
       if (engine->name == "hb" || seconds_left_ <= 0) continue;
-      EngineResult other = engine->run(plan, {.max_seconds = kOtherEngineSeconds});
+      EngineResult other = engine->run(plan, {.max_seconds = kOtherEngineSeconds}, nullptr);
       const bool is_decided = other.verdict != Verdict::kUnknown;
       if (is_decided) result = std::move(other);
       if (is_decided) break;

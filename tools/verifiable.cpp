@@ -29,33 +29,38 @@ bool touches_a_byte(const Plan& plan, const Op& op) {
   });
 }
 
-bool needs_a_place(const Plan& plan, TensorId id) {
-  return plan.tensors[plan.tensors[id].root].placement == TensorKind::kUnplaced;
+Diagnostic is_graph(const Plan& plan) {
+  std::vector<TensorId> unplaced;
+  for (const TensorId id : ids(plan.tensors)) {
+    if (plan.tensors[id].placement == TensorKind::kUnplaced) unplaced.push_back(id);
+  }
+  const auto count = static_cast<std::int64_t>(unplaced.size());
+  return {.id = "tensor.unplaced",
+          .message = "this is a graph: " +
+                     (count == 1 ? "tensor " + quoted(plan.tensors[unplaced[0]].name)
+                                 : counted(count, "tensor")) +
+                     (count == 1 ? " has" : " have") +
+                     " no storage; place it with `memverify plan FILE -o plan.json`",
+          .pointer = "/tensors/" + std::to_string(index(unplaced[0]))};
 }
 
 }  // namespace
 
 std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
+  std::optional<Layout> least;
+  return find_obstacles(plan, least);
+}
+
+std::vector<Diagnostic> find_obstacles(const Plan& plan, std::optional<Layout>& least) {
   std::vector<Diagnostic> errors;
-  std::vector<TensorId> unplaced;
-  for (const TensorId id : ids<TensorId>(plan.tensors)) {
-    if (plan.tensors[id].root == id && needs_a_place(plan, id)) unplaced.push_back(id);
-  }
-  if (!unplaced.empty()) {
-    const auto count = static_cast<std::int64_t>(unplaced.size());
-    errors.push_back({.id = "tensor.unplaced",
-                      .message = "this is a graph: " +
-                                 (count == 1 ? "tensor " + quoted(plan.tensors[unplaced[0]].name)
-                                             : counted(count, "tensor")) +
-                                 (count == 1 ? " has" : " have") +
-                                 " no storage; place it with `memverify plan FILE -o plan.json`",
-                      .pointer = "/tensors/" + std::to_string(index(unplaced[0]))});
-    return errors;
-  }
   // Sizes must make sense for the least values, whatever they are for others.
-  Valuation least;
-  for (const Symbol& symbol : plan.symbols) least.symbols.push_back(least_value(symbol));
-  if (Result<Layout> layout = Layout::make(plan, least); !layout.ok()) return layout.errors();
+  Valuation values;
+  for (const Symbol& symbol : plan.symbols) values.symbols.push_back(least_value(symbol));
+  Result<Layout> layout = Layout::make(plan, values);
+  if (!layout.ok()) {
+    if (layout.errors().front().id == "tensor.unplaced") return {is_graph(plan)};
+    return layout.errors();
+  }
   const bool touches =
       std::ranges::any_of(plan.ops, [&](const Op& op) { return touches_a_byte(plan, op); });
   if (!touches) {
@@ -63,7 +68,9 @@ std::vector<Diagnostic> cannot_be_verified(const Plan& plan) {
                       .message = "no op touches a byte, so there is nothing to verify; do the ops "
                                  "list what they read and write?",
                       .pointer = "/ops"});
+    return errors;
   }
+  least = std::move(layout).value();
   return errors;
 }
 

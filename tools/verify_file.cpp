@@ -1,5 +1,6 @@
 #include "tools/verify_file.h"
 
+#include <optional>
 #include <utility>
 
 #include "tools/decide.h"
@@ -10,14 +11,16 @@ namespace memverify {
 Report verify_file(const std::string& path, const EngineChoice& engines,
                    const EngineOptions& options, const ImportRequest& request) {
   Report report{.file = path};
-  Loaded loaded = load_plan(path, cannot_be_verified, request);
+  std::optional<Layout> least;
+  Loaded loaded = load_plan(
+      path, [&](const Plan& plan) { return find_obstacles(plan, least); }, request);
   if (!loaded.plan) {
     report.errors = std::move(loaded.errors);
     return report;
   }
   report.plan = std::move(*loaded.plan);
   report.imported = std::move(loaded.assumptions);
-  decide(report, engines, options);
+  decide(report, engines, options, &*least);
   confirm_findings(report);
   note_one_wait(report);
   return report;

@@ -1,6 +1,7 @@
 #include "verify/expected.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 
 #include "verify/segment_map.h"
@@ -9,23 +10,25 @@ namespace memverify {
 
 class ExpectedMaker {
  public:
+  /// Of the families whose points lie in `[begin, end)`, or of all.
   ExpectedMaker(Expected& result, const Footprints& footprints, const Program& program,
-                Versions& versions)
-      : result_(result),
+                Versions& versions, std::size_t list, std::size_t begin, std::size_t end)
+      : first_(result.first_),
+        pieces_(result.pieces_[list]),
+        first_piece_(list == 0 ? 0 : Expected::kSecond),
+        begin_(begin),
+        end_(end),
         footprints_(footprints),
         program_(program),
         plan_(*program.plan),
         versions_(versions),
-        state_(footprints.family_points(), kUnwrittenVersion),
+        state_(begin, end, kUnwrittenVersion),
         last_alloc_(footprints.slots(), kNoCmd) {}
 
   void make() {
-    const std::size_t n = footprints_.accesses().size();
-    result_.first_.resize(n);
-    result_.written_.resize(n, kUnwrittenVersion);
-    result_.pieces_.reserve(2 * n);  // Costs address space only.
+    pieces_.reserve(2 * footprints_.accesses().size());  // Costs address space only.
     for (const auto& [begin, end] : footprints_.initial_points()) {
-      state_.assign(begin, end, kInitialVersion);
+      if (is_mine(begin)) state_.assign(begin, end, kInitialVersion);
     }
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       if (program_.instances[cmd].gate) continue;
@@ -35,6 +38,7 @@ class ExpectedMaker {
             cmd;
       }
       for (const AccessInstance& a : footprints_.of(cmd)) {
+        if (!is_mine(a.family_base)) continue;
         if (op.kind == OpKind::kOp) {
           step(a);
         } else if (a.tensor != kNone<TensorId>) {
@@ -43,11 +47,16 @@ class ExpectedMaker {
       }
     }
     for (const AccessInstance& a : footprints_.at_end()) {
-      if (!a.keeps_initial) step(a);
+      if (!a.keeps_initial && is_mine(a.family_base)) step(a);
     }
   }
 
  private:
+  /// Pool bytes, which have no family, are nobody's: only clobbers touch them.
+  bool is_mine(std::size_t family_point) const {
+    return begin_ <= family_point && family_point < end_;
+  }
+
   void step(const AccessInstance& a) {
     const std::uint32_t id = footprints_.index_of(a);
     switch (a.kind) {
@@ -55,10 +64,9 @@ class ExpectedMaker {
         expect(a, id);
         break;
       case AccessKind::kWrite:
-        enter(id);
         for (const Run& run : footprints_.runs(a)) {
           state_.assign(a.family_base + run.family_begin, a.family_base + run.family_end,
-                        result_.written_[id]);
+                        Versions::written(id));
         }
         break;
       case AccessKind::kAccumulate:
@@ -71,19 +79,12 @@ class ExpectedMaker {
         break;
       case AccessKind::kClobber:
         // Of no value to anyone: nobody expects it, so it does not replace what is expected.
-        enter(id);
         break;
     }
   }
 
-  /// A write may have been entered before, by a read that names it ahead of program order.
-  void enter(std::uint32_t access) {
-    if (result_.written_[access] == kUnwrittenVersion)
-      result_.written_[access] = versions_.written(access);
-  }
-
   void expect(const AccessInstance& a, std::uint32_t id) {
-    result_.first_[id].begin = static_cast<std::uint32_t>(result_.pieces_.size());
+    first_[id].begin = next_piece();
     const Source source = source_of(a);
     for (const Run& run : footprints_.runs(a)) {
       if (source.named) {
@@ -92,7 +93,11 @@ class ExpectedMaker {
         expect_last(a, a.family_base + run.family_begin, a.family_base + run.family_end);
       }
     }
-    result_.first_[id].end = static_cast<std::uint32_t>(result_.pieces_.size());
+    first_[id].end = next_piece();
+  }
+
+  std::uint32_t next_piece() const {
+    return first_piece_ + static_cast<std::uint32_t>(pieces_.size());
   }
 
   /// Expects of the family points `[begin, end)` what program order says.
@@ -104,8 +109,8 @@ class ExpectedMaker {
   }
 
   void piece(const AccessInstance& a, std::size_t begin, std::size_t end, Version version) {
-    result_.pieces_.push_back({static_cast<std::uint32_t>(begin - a.family_base),
-                               static_cast<std::uint32_t>(end - a.family_base), version});
+    pieces_.push_back({static_cast<std::uint32_t>(begin - a.family_base),
+                       static_cast<std::uint32_t>(end - a.family_base), version});
   }
 
   /// The last alloc of the slot that the tensor's instance lies in.
@@ -151,9 +156,9 @@ class ExpectedMaker {
   /// The initial values alone.
   const SegmentMap<Version>& initial() {
     if (!initial_) {
-      initial_.emplace(footprints_.family_points(), kUnwrittenVersion);
+      initial_.emplace(begin_, end_, kUnwrittenVersion);
       for (const auto& [begin, end] : footprints_.initial_points()) {
-        initial_->assign(begin, end, kInitialVersion);
+        if (is_mine(begin)) initial_->assign(begin, end, kInitialVersion);
       }
     }
     return *initial_;
@@ -162,7 +167,7 @@ class ExpectedMaker {
   /// Expects of a run what `source` says, where its writer writes it.
   void expect_named(const AccessInstance& a, std::uint32_t id, const Run& run,
                     const Source& source) {
-    SegmentMap<Version> named(run.family_end - run.family_begin, kUnwrittenVersion);
+    SegmentMap<Version> named(0, run.family_end - run.family_begin, kUnwrittenVersion);
     const auto clip = [&](const AccessInstance& other, auto&& use) {
       for (const Run& r : footprints_.runs(other)) {
         const std::uint32_t begin = std::max(r.family_begin, run.family_begin);
@@ -181,9 +186,8 @@ class ExpectedMaker {
       for (const AccessInstance& w : footprints_.of(source.writer)) {
         if (w.kind != AccessKind::kWrite || w.family_base != a.family_base) continue;
         const std::uint32_t writer = footprints_.index_of(w);
-        enter(writer);
         clip(w, [&](std::uint32_t begin, std::uint32_t end) {
-          named.assign(begin, end, result_.written_[writer]);
+          named.assign(begin, end, Versions::written(writer));
         });
         first = writer;
       }
@@ -211,7 +215,11 @@ class ExpectedMaker {
                });
   }
 
-  Expected& result_;
+  std::vector<Items>& first_;
+  std::vector<ExpectedPiece>& pieces_;
+  const std::uint32_t first_piece_;
+  const std::size_t begin_;
+  const std::size_t end_;
   const Footprints& footprints_;
   const Program& program_;
   const Plan& plan_;
@@ -221,8 +229,19 @@ class ExpectedMaker {
   std::vector<Cmd> last_alloc_;                 ///< By slot.
 };
 
-Expected::Expected(const Footprints& footprints, const Program& program, Versions& versions) {
-  ExpectedMaker(*this, footprints, program, versions).make();
+Expected::Expected(const Footprints& footprints, const Program& program, Versions& versions,
+                   bool halve)
+    : first_(footprints.accesses().size()) {
+  const auto make = [&](std::size_t list, std::size_t begin, std::size_t end) {
+    ExpectedMaker(*this, footprints, program, versions, list, begin, end).make();
+  };
+  const std::size_t points = footprints.family_points();
+  const std::size_t half =
+      halve && !footprints.accumulates() ? footprints.family_halfway() : points;
+  std::future<void> second;
+  if (half != points) second = std::async(std::launch::async, [&] { make(1, half, points); });
+  make(0, 0, half);
+  if (second.valid()) second.get();
 }
 
 }  // namespace memverify

@@ -9,6 +9,7 @@
 // Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,22 +27,22 @@ struct ExpectedPiece {
 
 class Expected {
  public:
-  /// Also enters every write into `versions`.
-  Expected(const Footprints& footprints, const Program& program, Versions& versions);
+  /// Enters accumulates into `versions`. `halve`: if there are none, by two threads, each of which
+  /// has families of its own; the result is the same.
+  Expected(const Footprints& footprints, const Program& program, Versions& versions, bool halve);
 
   /// Pieces of a read (index of its AccessInstance), ascending, covering all its runs.
   std::span<const ExpectedPiece> of(std::uint32_t access) const {
-    return std::span(pieces_).subspan(first_[access].begin,
-                                      first_[access].end - first_[access].begin);
+    const Items items = first_[access];
+    return std::span(pieces_[items.begin / kSecond])
+        .subspan(items.begin % kSecond, items.end - items.begin);
   }
-  /// What a write or clobber leaves.
-  Version written(std::uint32_t access) const { return written_[access]; }
 
  private:
   friend class ExpectedMaker;
-  std::vector<Items> first_;  ///< By access.
-  std::vector<ExpectedPiece> pieces_;
-  std::vector<Version> written_;  ///< By access.
+  static constexpr std::uint32_t kSecond = 1U << 31;  ///< Added to the places in the second list.
+  std::vector<Items> first_;                          ///< By access.
+  std::array<std::vector<ExpectedPiece>, 2> pieces_;  ///< By thread.
 };
 
 }  // namespace memverify

@@ -131,7 +131,10 @@ class FootprintMaker {
       return;
     }
     a.instance = instance_of(access.tensor, std::int64_t{instance.iteration} - access.distance);
-    if (access.kind == AccessKind::kAccumulate) a.update = update_number(access);
+    if (access.kind == AccessKind::kAccumulate) {
+      a.update = update_number(access);
+      result_.accumulates_ = true;
+    }
     a.footprint = access.part == Access::kWhole ? whole_shape(access.tensor, a.instance)
                                                 : part_shape(access, a.instance);
     add(a);
@@ -154,8 +157,15 @@ class FootprintMaker {
 
   std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
     std::uint32_t& shape = shape_of_[whole_[index(tensor)] + slot_index(tensor, instance)];
-    if (shape == kUnmade)
+    if (shape != kUnmade) return shape;
+    const Region& bytes = layout_.tensor(tensor).bytes;
+    if (bytes.is_contiguous() && !bytes.empty()) {
+      const std::int64_t slot = layout_.slot_address(plan_.tensors[tensor].storage, instance);
+      ranges_.add(ByteRange{bytes.hull().begin + slot, bytes.hull().end + slot});
+      shape = name_shape(bytes.pool(), slot, plan_.tensors[tensor].root);
+    } else {
       shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
+    }
     return shape;
   }
 
@@ -179,9 +189,14 @@ class FootprintMaker {
   }
 
   std::uint32_t make_shape(const Region& region, std::int64_t slot_address, TensorId root) {
-    const auto id = static_cast<std::uint32_t>(result_.shapes_.size());
-    result_.shapes_.push_back({.pool = region.pool()});
     ranges_.add(region);
+    return name_shape(region.pool(), slot_address, root);
+  }
+
+  /// Of the region that was added to `ranges_` last.
+  std::uint32_t name_shape(PoolId pool, std::int64_t slot_address, TensorId root) {
+    const auto id = static_cast<std::uint32_t>(result_.shapes_.size());
+    result_.shapes_.push_back({.pool = pool});
     slot_address_.push_back(slot_address);
     root_.push_back(root);
     return id;
@@ -313,6 +328,7 @@ class FootprintMaker {
     for (std::size_t root = 0; root + 1 < bucket.size(); ++root) {
       const auto shapes = std::span(sorted).subspan(bucket[root], bucket[root + 1] - bucket[root]);
       if (shapes.empty()) continue;
+      if (shapes.size() == 1 && cut_one(root, shapes.front())) continue;
       ends.clear();
       for_each_range(shapes, [&](std::uint32_t, std::int64_t begin, std::int64_t end) {
         ends.push_back(begin);
@@ -329,6 +345,20 @@ class FootprintMaker {
       result_.family_addresses_.insert(result_.family_addresses_.end(), points.sorted().begin(),
                                        points.sorted().end());
     }
+  }
+
+  /// A family of one range, as most are.
+  bool cut_one(std::size_t root, std::uint32_t shape) {
+    const std::uint32_t k = result_.shapes_[shape].begin;
+    if (result_.shapes_[shape].end != k + 1) return false;
+    Family& f = result_.families_[root];
+    f.points = 2;
+    f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
+    result_.runs_[k].family_begin = 0;
+    result_.runs_[k].family_end = 1;
+    result_.family_addresses_.push_back(ranges()[k].begin - slot_address_[shape]);
+    result_.family_addresses_.push_back(ranges()[k].end - slot_address_[shape]);
+    return true;
   }
 
   template <typename Visit>
@@ -427,6 +457,26 @@ std::int64_t Footprints::family_address(const AccessInstance& a, std::uint32_t p
   const std::int64_t* addresses = family_addresses_.data() + families_[index(root)].first_address;
   const Run& first = runs(a).front();  // Says where the instance lies.
   return addresses[point] - addresses[first.family_begin] + addresses_[first.begin];
+}
+
+std::size_t Footprints::halfway() const {
+  constexpr int kMostTries = 8;
+  std::size_t at = points() / 2;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const std::size_t tried = at;
+    for (const Run& run : runs_) {
+      if (run.begin < at && at < run.end) at = run.end;
+    }
+    if (at == tried) return at;
+  }
+  return points();
+}
+
+std::size_t Footprints::family_halfway() const {
+  for (const Family& family : families_) {
+    if (family.points != 0 && family.base >= family_points_ / 2) return family.base;
+  }
+  return family_points_;
 }
 
 bool Footprints::has_initial(TensorId tensor) const {

@@ -79,6 +79,12 @@ class Footprints {
 
   std::size_t points() const { return addresses_.size(); }
   std::size_t family_points() const { return family_points_; }
+  /// About half of the points, and half of the family points, such that no run lies on both sides,
+  /// and no family; all of them if there is no such place near.
+  std::size_t halfway() const;
+  std::size_t family_halfway() const;
+  /// True if an access accumulates.
+  bool accumulates() const { return accumulates_; }
   /// The first byte of a point, in its pool.
   std::int64_t address(std::uint32_t point) const { return addresses_[point]; }
   PoolId pool(const AccessInstance& a) const { return shapes_[a.footprint].pool; }
@@ -119,6 +125,7 @@ class Footprints {
 
   const Program* program_ = nullptr;
   bool gathered_ = false;
+  bool accumulates_ = false;
   std::vector<AccessInstance> accesses_;
   std::vector<std::uint32_t> first_;  ///< By Cmd, and one more for the end.
   std::vector<Shape> shapes_;

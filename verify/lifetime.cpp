@@ -14,9 +14,7 @@ class LifetimeChecker {
         walk_(walk),
         order_(order),
         footprints_(footprints),
-        pairs_checked_(pairs_checked),
-        events_(footprints.slots()),
-        seen_(footprints.slots(), 0) {}
+        pairs_checked_(pairs_checked) {}
 
   std::vector<LifetimeFault> run() {
     list_events();
@@ -55,6 +53,8 @@ class LifetimeChecker {
       any_ = any_ || op.kind == OpKind::kAlloc || op.kind == OpKind::kFree;
     }
     if (!any_) return;
+    events_.resize(footprints_.slots());
+    seen_.resize(footprints_.slots(), 0);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       const Instance& instance = program_.instances[cmd];
       if (instance.gate) continue;

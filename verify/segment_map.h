@@ -1,4 +1,4 @@
-// verify/segment_map.h -- a map from the points 0..n-1 to states, constant on intervals.
+// verify/segment_map.h -- a map from a range of points to states, constant on intervals.
 //
 // Problem: sweeps look up and overwrite ranges of addresses 10^6 times; a tree of intervals costs
 //   seconds in cache misses.
@@ -10,6 +10,7 @@
 // Tested by tests/unit/verify/segment_map_test.cpp.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -96,8 +97,10 @@ class PointSet {
 template <typename State>
 class SegmentMap {
  public:
-  SegmentMap(std::size_t points, const State& initial)
-      : starts_(points == 0 ? 1 : points), states_(points == 0 ? 1 : points) {
+  /// Of the points `[first, last)`.
+  SegmentMap(std::size_t first, std::size_t last, const State& initial)
+      : first_(first), starts_(std::max<std::size_t>(last - first, 1)) {
+    states_.resize(std::max<std::size_t>(last - first, 1));
     starts_.insert(0);
     states_[0] = initial;
   }
@@ -107,11 +110,13 @@ class SegmentMap {
   template <typename Visit>
   void visit(std::size_t begin, std::size_t end, Visit&& visit) {
     if (begin >= end) return;
+    begin -= first_;
+    end -= first_;
     split(begin);
     split(end);
     for (std::size_t at = begin; at < end;) {
       const std::size_t next = starts_.after(at, end);
-      visit(at, next, states_[at]);
+      visit(first_ + at, first_ + next, states_[at]);
       at = next;
     }
   }
@@ -119,6 +124,8 @@ class SegmentMap {
   /// Makes [begin, end) one interval with the given state.
   void assign(std::size_t begin, std::size_t end, const State& state) {
     if (begin >= end) return;
+    begin -= first_;
+    end -= first_;
     split(begin);
     split(end);
     for (std::size_t at = starts_.after(begin, end); at < end; at = starts_.after(at, end)) {
@@ -131,10 +138,12 @@ class SegmentMap {
   template <typename Visit>
   void look(std::size_t begin, std::size_t end, Visit&& visit) const {
     if (begin >= end) return;
+    begin -= first_;
+    end -= first_;
     std::size_t start = starts_.at_or_before(begin);
     for (std::size_t at = begin; at < end;) {
       const std::size_t next = starts_.after(start, end);
-      visit(at, next, states_[start]);
+      visit(first_ + at, first_ + next, states_[start]);
       at = start = next;
     }
   }
@@ -146,6 +155,7 @@ class SegmentMap {
     starts_.insert(point);
   }
 
+  std::size_t first_;
   PointSet starts_;
   std::vector<State> states_;
 };

@@ -29,6 +29,8 @@ class ShapeRanges {
 
   /// Adds the region of the next shape.
   void add(const Region& region);
+  /// The same for contiguous bytes.
+  void add(ByteRange bytes) { regions_.push_back({bytes, kContiguous}); }
   bool has_strided() const { return !pool_.empty(); }
   /// The runs of a shape; of a contiguous one 1, even if it is empty.
   std::size_t runs(std::uint32_t shape) const {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <future>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "verify/segment_map.h"
 
@@ -16,6 +19,10 @@ void PointMarks::mark(std::size_t begin, std::size_t end) {
     words_[at / 64] |= ones << (at % 64);
     at = stop;
   }
+}
+
+void PointMarks::mark(const PointMarks& other) {
+  for (std::size_t k = 0; k < words_.size(); ++k) words_[k] |= other.words_[k];
 }
 
 std::size_t PointMarks::first(std::size_t begin, std::size_t end, std::uint64_t flip) const {
@@ -51,16 +58,20 @@ struct Bytes {
 
 class Sweeper {
  public:
+  /// Of the points `[begin, end)`, across whose ends no run lies.
   Sweeper(const Program& program, const Walk& walk, const Order& order,
-          const Footprints& footprints, const Expected& expected, Versions& versions)
-      : program_(program),
+          const Footprints& footprints, const Expected& expected, Versions& versions,
+          std::size_t begin, std::size_t end)
+      : begin_(begin),
+        end_(end),
+        program_(program),
         walk_(walk),
         order_(order),
         footprints_(footprints),
         expected_(expected),
         versions_(versions),
         result_(footprints.points()),
-        bytes_(footprints.points(), Bytes{}) {}
+        bytes_(begin, end, Bytes{}) {}
 
   SweepResult run() {
     members_.reserve(2 * footprints_.accesses().size());  // Costs address space only.
@@ -105,9 +116,13 @@ class Sweeper {
     }
   }
 
+  /// Runs lie wholly on one side.
+  bool is_mine(const Run& run) const { return begin_ <= run.begin && run.begin < end_; }
+
   void join_groups(const AccessInstance& a, std::uint32_t kind) {
     const std::uint32_t id = footprints_.index_of(a);
     for (const Run& run : footprints_.runs(a)) {
+      if (!is_mine(run)) continue;
       bytes_.visit(run.begin, run.end, [&](std::size_t begin, std::size_t end, Bytes& bytes) {
         if (bytes.kind != kind) {
           bytes.before = bytes.group;
@@ -124,8 +139,9 @@ class Sweeper {
   }
 
   void overwrite(const AccessInstance& a) {
-    const Version version = expected_.written(footprints_.index_of(a));
+    const Version version = Versions::written(footprints_.index_of(a));
     for (const Run& run : footprints_.runs(a)) {
+      if (!is_mine(run)) continue;
       bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
         check(a.cmd, bytes.group, begin, end);
       });
@@ -177,6 +193,7 @@ class Sweeper {
 
   void compare_kept(const AccessInstance& a, std::uint32_t id) {
     for (const Run& run : footprints_.runs(a)) {
+      if (!is_mine(run)) continue;
       bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
         if (bytes.version == kInitialVersion) return;
         if (a.or_own && is_own(a, bytes.version, begin, end)) return;
@@ -239,27 +256,32 @@ class Sweeper {
     const auto pieces = expected_.of(id);
     auto piece = pieces.begin();
     for (const Run& run : footprints_.runs(a)) {
-      // Within a run, pieces and intervals cut the same bytes, each in ascending order.
-      bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
-        if (begin == run.begin && end == run.end && piece->begin == run.family_begin &&
-            piece->end == run.family_end) {
-          compare(id, begin, end, {address(begin), address(end)}, piece->version, bytes.version);
-          return;
-        }
-        while (true) {
-          const ByteRange range{
-              std::max(address(begin), footprints_.family_address(a, piece->begin)),
-              std::min(address(end), footprints_.family_address(a, piece->end))};
-          compare(id, begin, end, range, piece->version, bytes.version);
-          if (footprints_.family_address(a, piece->end) >= address(end)) return;
-          ++piece;
-        }
-      });
+      if (is_mine(run)) compare_run(a, id, run, piece);
       while (piece != pieces.end() && piece->end <= run.family_end &&
              piece->begin >= run.family_begin) {
         ++piece;
       }
     }
+  }
+
+  /// Within a run, pieces (from `piece` on) and intervals cut the same bytes, each in ascending
+  /// order.
+  void compare_run(const AccessInstance& a, std::uint32_t id, const Run& run,
+                   std::span<const ExpectedPiece>::iterator piece) {
+    bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
+      if (begin == run.begin && end == run.end && piece->begin == run.family_begin &&
+          piece->end == run.family_end) {
+        compare(id, begin, end, {address(begin), address(end)}, piece->version, bytes.version);
+        return;
+      }
+      while (true) {
+        const ByteRange range{std::max(address(begin), footprints_.family_address(a, piece->begin)),
+                              std::min(address(end), footprints_.family_address(a, piece->end))};
+        compare(id, begin, end, range, piece->version, bytes.version);
+        if (footprints_.family_address(a, piece->end) >= address(end)) return;
+        ++piece;
+      }
+    });
   }
 
   std::int64_t address(std::size_t point) const {
@@ -298,7 +320,7 @@ class Sweeper {
   }
 
   void touch(Cmd cmd) {
-    if (!touched_) touched_.emplace(footprints_.points(), kNoCmd);
+    if (!touched_) touched_.emplace(0, footprints_.points(), kNoCmd);
     if (reads_amiss(cmd)) note_unknown(cmd, kEndOfRun);
     for_each_touched(cmd, [&](std::uint32_t begin, std::uint32_t end) {
       bytes_.look(begin, end, [&](std::size_t, std::size_t, const Bytes& bytes) {
@@ -382,6 +404,8 @@ class Sweeper {
     }
   }
 
+  const std::size_t begin_;
+  const std::size_t end_;
   const Program& program_;
   const Walk& walk_;
   const Order& order_;
@@ -399,11 +423,53 @@ class Sweeper {
   std::vector<Cmd> kept_;
 };
 
+/// What two sweeps of the halves found, as one sweep of all would.
+SweepResult merged(SweepResult first, SweepResult second, const Walk& walk,
+                   const Footprints& footprints) {
+  first.racy.mark(second.racy);
+  first.has_race = first.has_race || second.has_race;
+  first.pairs_checked += second.pairs_checked;
+  if (second.suspects.empty()) return first;
+  std::vector<std::uint32_t> place(footprints.accesses().size());  // In the walk, and at its end.
+  std::uint32_t next = 0;
+  const auto number = [&](std::span<const AccessInstance> accesses) {
+    for (const AccessInstance& a : accesses) place[footprints.index_of(a)] = next++;
+  };
+  for (Cmd cmd : walk.order) number(footprints.of(cmd));
+  number(footprints.at_end());
+  const std::size_t middle = first.suspects.size();
+  first.suspects.insert(first.suspects.end(), std::make_move_iterator(second.suspects.begin()),
+                        std::make_move_iterator(second.suspects.end()));
+  // Of one access, those of the first half come first.
+  std::inplace_merge(
+      first.suspects.begin(), first.suspects.begin() + static_cast<std::ptrdiff_t>(middle),
+      first.suspects.end(),
+      [&](const Suspect& a, const Suspect& b) { return place[a.access] < place[b.access]; });
+  if (first.suspects.size() > kMaxSuspects) first.suspects.resize(kMaxSuspects);
+  return first;
+}
+
+/// True if two threads may share the points: accumulates number versions, and unknown commands are
+/// noted, in the order of one walk.
+bool can_be_halved(const Program& program, const Footprints& footprints) {
+  const auto is_unknown = [](const Op& op) { return op.kind == OpKind::kUnknown; };
+  return !footprints.accumulates() && std::ranges::none_of(program.plan->ops, is_unknown);
+}
+
 }  // namespace
 
 SweepResult sweep(const Program& program, const Walk& walk, const Order& order,
-                  const Footprints& footprints, const Expected& expected, Versions& versions) {
-  return Sweeper(program, walk, order, footprints, expected, versions).run();
+                  const Footprints& footprints, const Expected& expected, Versions& versions,
+                  bool halve) {
+  const auto sweep_part = [&](std::size_t begin, std::size_t end) {
+    return Sweeper(program, walk, order, footprints, expected, versions, begin, end).run();
+  };
+  const std::size_t all = footprints.points();
+  const std::size_t half = halve && can_be_halved(program, footprints) ? footprints.halfway() : all;
+  if (half == all) return sweep_part(0, all);
+  auto second = std::async(std::launch::async, [&] { return sweep_part(half, all); });
+  SweepResult first = sweep_part(0, half);
+  return merged(std::move(first), second.get(), walk, footprints);
 }
 
 }  // namespace memverify

@@ -9,6 +9,7 @@
 //   of each chain counts. On a byte without a race the order of accesses is the same in every run,
 //   so what a read finds there is what the walk wrote last.
 // Cost: O(accesses * chains in a group), amortised, plus the intervals that accesses are cut into.
+//   Two threads can share that, each with points of its own.
 // Tested by tests/unit/verify/verify_test.cpp, tests/agreement.
 #pragma once
 
@@ -41,6 +42,8 @@ class PointMarks {
  public:
   explicit PointMarks(std::size_t points) : words_((points + 63) / 64, 0) {}
   void mark(std::size_t begin, std::size_t end);
+  /// Those of `other`, which has as many points, too.
+  void mark(const PointMarks& other);
   /// The least marked point in `[begin, end)`, or `end`.
   std::size_t first(std::size_t begin, std::size_t end) const { return first(begin, end, 0); }
   /// The least point in `[begin, end)` that is not marked, or `end`.
@@ -67,7 +70,9 @@ struct SweepResult {
   bool sees_fault() const { return has_race || !suspects.empty() || !unknowns.empty(); }
 };
 
+/// `halve`: by two threads if they find the same as one.
 SweepResult sweep(const Program& program, const Walk& walk, const Order& order,
-                  const Footprints& footprints, const Expected& expected, Versions& versions);
+                  const Footprints& footprints, const Expected& expected, Versions& versions,
+                  bool halve);
 
 }  // namespace memverify

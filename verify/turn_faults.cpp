@@ -83,7 +83,7 @@ class TurnChecker {
     for (std::uint32_t id : writers_) {
       const AccessInstance& w = access(id);
       if (w.cmd == e || w.cmd == r.cmd || is_own(r, w)) continue;
-      suspect.actual = expected_.written(id);
+      suspect.actual = Versions::written(id);
       look_for(r, w, suspect);
     }
   }

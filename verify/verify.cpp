@@ -37,9 +37,12 @@ constexpr std::uint64_t kMaxCases = 4096;
 
 /// What reads mean, and what they find.
 struct Passes {
-  Passes(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints)
-      : expected(footprints, program, versions),
-        swept(sweep(program, walk, order, footprints, expected, versions)) {}
+  Passes(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints,
+         std::size_t halve_from)
+      : versions(footprints.accesses().size()),
+        expected(footprints, program, versions, footprints.accesses().size() >= halve_from),
+        swept(sweep(program, walk, order, footprints, expected, versions,
+                    footprints.accesses().size() >= halve_from)) {}
   Versions versions;
   Expected expected;
   SweepResult swept;
@@ -47,8 +50,12 @@ struct Passes {
 
 class Verifier {
  public:
-  Verifier(const Plan& plan, const HbOptions& options)
-      : plan_(plan), options_(options), findings_(plan, options.max_findings), symbols_(plan) {}
+  Verifier(const Plan& plan, const HbOptions& options, const Layout* least)
+      : plan_(plan),
+        options_(options),
+        least_(least),
+        findings_(plan, options.max_findings),
+        symbols_(plan) {}
 
   EngineResult run() {
     choose_iterations();
@@ -162,6 +169,10 @@ class Verifier {
   }
 
   void decide_layout(const Valuation& valuation) {
+    if (least_ != nullptr && least_->valuation().symbols == valuation.symbols) {
+      decide_layout(*least_);
+      return;
+    }
     const Result<Layout> layout = Layout::make(plan_, valuation);
     if (!layout.ok()) {
       const Diagnostic& error = layout.errors().front();
@@ -171,19 +182,23 @@ class Verifier {
       none.last = symbols_.values(valuation);
       return;
     }
-    const std::vector<SymbolValue> values = symbols_.values(valuation);
+    decide_layout(layout.value());
+  }
+
+  void decide_layout(const Layout& layout) {
+    const std::vector<SymbolValue> values = symbols_.values(layout.valuation());
     // What holds of every run is looked for beside the runs. One more than are kept, so that a stop
     // is noticed.
     std::future<std::vector<Finding>> in_every_run = std::async(beside(plan_.ops.size()), [&] {
-      return static_faults(plan_, layout.value(), options_.max_findings + 1);
+      return static_faults(plan_, layout, options_.max_findings + 1);
     });
     in_every_run_ = &in_every_run;
     if (condition_cases_ == 0) {
-      decide_case(layout.value(), conditions_->at(0), values);
-      decide_case(layout.value(), conditions_->at(~std::uint64_t{0}), values);
+      decide_case(layout, conditions_->at(0), values);
+      decide_case(layout, conditions_->at(~std::uint64_t{0}), values);
     }
     for (std::uint64_t k = 0; k < condition_cases_ && !findings_.full(); ++k) {
-      decide_case(layout.value(), conditions_->at(k), values);
+      decide_case(layout, conditions_->at(k), values);
     }
     add_in_every_run(values);
   }
@@ -278,12 +293,12 @@ class Verifier {
       return;
     }
     std::optional<Passes> passes;
-    if (footprints) passes.emplace(program, run, order, *footprints);
+    if (footprints) passes.emplace(program, run, order, *footprints, options_.halve_from);
     if (passes && footprints->gathered() && passes->swept.sees_fault()) {
       // Which bytes those are: byte by byte.
       passes.reset();
       footprints = Footprints::make(program, kMaxHbRuns);
-      if (footprints) passes.emplace(program, run, order, *footprints);
+      if (footprints) passes.emplace(program, run, order, *footprints, options_.halve_from);
     }
     if (!passes) {
       findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxHbRuns) +
@@ -375,6 +390,7 @@ class Verifier {
 
   const Plan& plan_;
   const HbOptions& options_;
+  const Layout* least_;  ///< nullptr: not made yet.
   Findings findings_;
   SymbolCases symbols_;
   bool loops_ = true;             ///< Each case has runs of its own.
@@ -391,8 +407,9 @@ class Verifier {
 
 }  // namespace
 
-EngineResult verify_happens_before(const Plan& plan, const HbOptions& options) {
-  return Verifier(plan, options).run();
+EngineResult verify_happens_before(const Plan& plan, const HbOptions& options,
+                                   const Layout* least) {
+  return Verifier(plan, options, least).run();
 }
 
 }  // namespace memverify

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "plan/finding.h"
+#include "plan/layout.h"
 #include "plan/plan.h"
 
 namespace memverify {
@@ -15,8 +16,9 @@ struct HbOptions {
   std::uint64_t max_instances = 50'000'000;  ///< Command instances, over all iterations, condition
                                              ///< and symbol values; more is MV201.
   std::uint64_t gather_from =
-      1U << 20;            ///< Runs of bytes, over all accesses, from which on strided
-                           ///< ones are swept as a whole first (verify/gather.h).
+      1U << 20;                     ///< Runs of bytes, over all accesses, from which on strided
+                                    ///< ones are swept as a whole first (verify/gather.h).
+  std::size_t halve_from = 50'000;  ///< Accesses from which on two threads share the bytes.
   bool fold_loops = true;  ///< Run many iterations by fewer that show the same (verify/loop.h).
 };
 
@@ -24,6 +26,8 @@ struct HbOptions {
 /// decide exactly is *unknown* with MV201 naming the feature or limit: semaphores that several
 /// queues take from, symbols of many values or without a bound, many conditions, loops that do not
 /// repeat.
-EngineResult verify_happens_before(const Plan& plan, const HbOptions& options);
+/// `least`: the plan's layout for the least values of its symbols, if it was made already.
+EngineResult verify_happens_before(const Plan& plan, const HbOptions& options,
+                                   const Layout* least = nullptr);
 
 }  // namespace memverify

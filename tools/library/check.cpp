@@ -154,10 +154,12 @@ std::string Verification::text(const Finding& finding) const {
 
 Result<Verification> verify(Plan plan, const VerifyOptions& options) {
   if (auto errors = wrong_options(options); !errors.empty()) return errors;
-  if (auto errors = cannot_be_verified(plan); !errors.empty()) return errors;
+  std::optional<Layout> least;
+  if (auto errors = find_obstacles(plan, least); !errors.empty()) return errors;
   Report report{.file = options.file, .plan = std::move(plan)};
   ask_engines(report, select_engines(options.engine),
-              {.max_findings = options.max_findings, .max_seconds = options.max_seconds});
+              {.max_findings = options.max_findings, .max_seconds = options.max_seconds}, nullptr,
+              &*least);
   confirm_findings(report);
   note_one_wait(report);
   return Verification(std::move(report));

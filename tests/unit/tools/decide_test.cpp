@@ -11,17 +11,21 @@ namespace memverify {
 namespace {
 
 EngineResult answer(Verdict verdict) { return {.verdict = verdict}; }
-EngineResult give_up(const Plan&, const EngineOptions&) {
+EngineResult give_up(const Plan&, const EngineOptions&, const Layout*) {
   return {.verdict = Verdict::kUnknown, .findings = {Finding{.rule = Rule::kNotProven}}};
 }
-EngineResult unknown_op(const Plan&, const EngineOptions&) {
+EngineResult unknown_op(const Plan&, const EngineOptions&, const Layout*) {
   return {.verdict = Verdict::kUnknown,
           .findings = {Finding{.rule = Rule::kNotProven, .ops = {OpId{0}}}}};
 }
-EngineResult say_safe(const Plan&, const EngineOptions&) { return answer(Verdict::kSafe); }
-EngineResult say_unsafe(const Plan&, const EngineOptions&) { return answer(Verdict::kUnsafe); }
+EngineResult say_safe(const Plan&, const EngineOptions&, const Layout*) {
+  return answer(Verdict::kSafe);
+}
+EngineResult say_unsafe(const Plan&, const EngineOptions&, const Layout*) {
+  return answer(Verdict::kUnsafe);
+}
 /// Wrong of plans that have an op `w`.
-EngineResult safe_but_for_w(const Plan& plan, const EngineOptions&) {
+EngineResult safe_but_for_w(const Plan& plan, const EngineOptions&, const Layout*) {
   for (const Op& op : plan.ops) {
     if (op.name == "w") return answer(Verdict::kUnsafe);
   }

@@ -12,7 +12,7 @@ namespace {
 TEST(SegmentMap, AgreesWithAPlainArray) {
   std::mt19937 random(1);
   for (std::size_t points : {1U, 63U, 64U, 65U, 200U, 4096U, 4097U, 10000U}) {
-    SegmentMap<int> map(points, 0);
+    SegmentMap<int> map(0, points, 0);
     std::vector<int> plain(points, 0);
     for (int step = 1; step < 400; ++step) {
       const std::size_t begin = random() % points;
@@ -40,7 +40,7 @@ TEST(SegmentMap, AgreesWithAPlainArray) {
 }
 
 TEST(SegmentMap, AssigningJoinsTheIntervals) {
-  SegmentMap<int> map(100, 0);
+  SegmentMap<int> map(0, 100, 0);
   for (std::size_t k = 0; k < 100; ++k) map.assign(k, k + 1, 1);
   map.assign(10, 90, 2);
   int pieces = 0;

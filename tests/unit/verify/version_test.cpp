@@ -6,8 +6,8 @@ namespace memverify {
 namespace {
 
 TEST(Versions, AccumulatesInAnyOrderMakeTheSameVersion) {
-  Versions versions;
-  const Version written = versions.written(3);
+  Versions versions(10);
+  const Version written = Versions::written(3);
   const Version one = versions.accumulated(versions.accumulated(written, 5), 9);
   const Version other = versions.accumulated(versions.accumulated(written, 9), 5);
   EXPECT_EQ(one, other);
@@ -18,8 +18,8 @@ TEST(Versions, AccumulatesInAnyOrderMakeTheSameVersion) {
 }
 
 TEST(Versions, AMissingAccumulateMakesAnotherVersion) {
-  Versions versions;
-  const Version written = versions.written(3);
+  Versions versions(10);
+  const Version written = Versions::written(3);
   EXPECT_NE(versions.accumulated(written, 5),
             versions.accumulated(versions.accumulated(written, 5), 6));
   EXPECT_NE(versions.accumulated(written, 5), versions.accumulated(kInitialVersion, 5));
