@@ -59,7 +59,7 @@ class Attempt {
   }
 
  private:
-  /// Those that the rule is about. "" or why they cannot be told apart.
+  /// The bytes that the rule is about. "" or why they cannot be told apart.
   std::string look_at_bytes() {
     if (is_race(finding_.rule) || finding_.rule == Rule::kDeadlock) return "";
     const bool has_window = !finding_.bytes.empty() && finding_.pool != kNone<PoolId>;
@@ -67,17 +67,19 @@ class Attempt {
       Result<ByteMap> map = stage_.bytes_in({finding_.pool, finding_.bytes});
       if (!map.ok()) return map.errors().front().message;
       window_map_ = std::move(map).value();
-    } else if (const Result<ByteMap>& map = stage_.bytes(); !map.ok()) {
-      return map.errors().front().message;
+      map_ = &window_map_;
+    } else {
+      const Result<ByteMap>& map = stage_.bytes();
+      if (!map.ok()) return map.errors().front().message;
+      map_ = &map.value();
     }
-    map_ = has_window ? &window_map_ : &stage_.bytes().value();
     if (finding_.rule != Rule::kLifetime) {
       memory_.emplace(*map_);
     } else if (has_window) {
       window_lifetimes_ = find_lifetimes(setting_, *map_);
-    }
-    if (finding_.rule == Rule::kLifetime) {
-      lifetimes_ = has_window ? &window_lifetimes_ : &stage_.lifetimes();
+      lifetimes_ = &window_lifetimes_;
+    } else {
+      lifetimes_ = &stage_.lifetimes();
     }
     return "";
   }

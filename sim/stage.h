@@ -22,7 +22,7 @@ class Stage {
 
   /// "" or the error of Layout::make(). Cost: nothing if the symbols have the values they had.
   std::string lay_out(const Valuation& symbols);
-  /// "" or the error of make_program(). `settled.symbols` are what lay_out() was last told, and took.
+  /// "" or the error of make_program(). lay_out() was last told `settled.symbols`, and took them.
   /// Cost: nothing if that is the case it had.
   std::string make_commands(const Case& settled);
 
