@@ -14,19 +14,17 @@ bool keeps_one_instance(const Access& access, const Op& op) {
 
 class Mapper {
  public:
-  Mapper(const Setting& setting, const std::optional<Window>& window, std::uint64_t limit)
+  /// Of all commands, those that are not in `commands` touch nothing in the window.
+  Mapper(const Setting& setting, const std::optional<Window>& window,
+         std::span<const CommandId> commands, const Table<TensorId, std::uint8_t>& one_for_all,
+         std::uint64_t limit)
       : plan_(setting.plan),
         layout_(setting.layout),
         program_(setting.program),
         window_(window),
+        commands_(commands),
         limit_(limit) {
-    map_.one_for_all = sim::one_for_all(plan_);
-    std::uint32_t slots = 0;
-    for (const Access& access : plan_.accesses) {
-      first_slot_.push_back(slots);
-      slots += access.tensor == kNone<TensorId> ? 1 : slots_of(access.tensor);
-    }
-    access_footprints_.assign(slots, kUnmade);
+    map_.one_for_all = one_for_all;
   }
 
   Result<ByteMap> build() {
@@ -49,6 +47,11 @@ class Mapper {
   }
 
  private:
+  /// What `c` has begins here, where `begins` of the commands before it that have nothing ends.
+  static void begin(std::vector<std::uint32_t>& begins, CommandId c, std::size_t at) {
+    begins.resize(std::size_t{index(c)} + 1, static_cast<std::uint32_t>(at));
+  }
+
   /// Cheap and never wrong in saying that nothing of `tensor` lies in the window.
   bool outside_window(TensorId tensor, std::int64_t slot_address) const {
     if (!window_) return false;
@@ -78,8 +81,10 @@ class Mapper {
         access.tensor == kNone<TensorId>
             ? 0
             : layout_.slot_index(plan_.tensors[access.tensor].storage, instance);
-    std::uint32_t& footprint = access_footprints_[first_slot_[access_index] + slot];
-    if (footprint == kUnmade) {
+    const auto [known, is_new] =
+        access_footprints_.try_emplace((std::uint64_t{access_index} << 32) | slot, kOutside);
+    std::uint32_t& footprint = known->second;
+    if (is_new) {
       const bool skip =
           access.tensor != kNone<TensorId> &&
           outside_window(access.tensor,
@@ -90,8 +95,8 @@ class Mapper {
   }
 
   void add_touches() {
-    for (CommandId c : ids(program_.commands)) {
-      map_.touch_begin.push_back(static_cast<std::uint32_t>(map_.touches.size()));
+    for (CommandId c : commands_) {
+      begin(map_.touch_begin, c, map_.touches.size());
       const Command& command = program_.commands[c];
       const Op& op = plan_.ops[command.op];
       if (command.passed) continue;
@@ -108,7 +113,7 @@ class Mapper {
             .push_back(c);
       }
     }
-    map_.touch_begin.push_back(static_cast<std::uint32_t>(map_.touches.size()));
+    begin(map_.touch_begin, program_.commands.next_id(), map_.touches.size());
   }
 
   void add_touch(bool opaque, std::uint32_t access_index, std::int64_t iteration) {
@@ -151,8 +156,6 @@ class Mapper {
   /// Inputs, constants and outputs: initial values and reads at the end.
   void add_boundary() {
     const auto add = [&](TensorId tensor, bool must_survive) {
-      const bool is_output =
-          std::ranges::find(plan_.outputs, tensor, &Output::tensor) != plan_.outputs.end();
       for (std::uint32_t slot = 0; slot < slots_of(tensor); ++slot) {
         if (outside_window(tensor, layout_.slot_address(plan_.tensors[tensor].storage, slot))) {
           continue;
@@ -160,6 +163,8 @@ class Mapper {
         const std::uint32_t footprint = add_footprint(layout_.tensor_region(plan_, tensor, slot));
         initial_.push_back({{plan_.tensors[tensor].root, slot}, footprint});
         if (must_survive) {
+          const bool is_output =
+              std::ranges::find(plan_.outputs, tensor, &Output::tensor) != plan_.outputs.end();
           map_.end_reads.push_back({.tensor = tensor,
                                     .instance = slot,
                                     .footprint = footprint,
@@ -255,20 +260,20 @@ class Mapper {
       }
     }
     std::vector<Touch> kept;
-    std::vector<std::uint32_t> begin;
-    for (std::size_t c = 0; c + 1 < map_.touch_begin.size(); ++c) {
-      begin.push_back(static_cast<std::uint32_t>(kept.size()));
-      for (std::uint32_t t = map_.touch_begin[c]; t < map_.touch_begin[c + 1]; ++t) {
-        if (!map_.footprints[map_.touches[t].footprint].empty()) kept.push_back(map_.touches[t]);
+    std::vector<std::uint32_t> begins;
+    for (const CommandId c : commands_) {
+      begin(begins, c, kept.size());
+      for (const Touch& touch : map_.touches_of(c)) {
+        if (!map_.footprints[touch.footprint].empty()) kept.push_back(touch);
       }
     }
-    begin.push_back(static_cast<std::uint32_t>(kept.size()));
+    begin(begins, program_.commands.next_id(), kept.size());
     map_.touches = std::move(kept);
-    map_.touch_begin = std::move(begin);
+    map_.touch_begin = std::move(begins);
   }
 
   void record_histories() {
-    for (CommandId c : ids(program_.commands)) {
+    for (const CommandId c : commands_) {
       for (const Touch& touch : map_.touches_of(c)) {
         for (CellId cell : map_.footprints[touch.footprint]) record(c, touch, cell);
       }
@@ -296,8 +301,8 @@ class Mapper {
 
   void combine_effects() {
     std::vector<Effect> own;
-    for (CommandId c : ids(program_.commands)) {
-      map_.effect_begin.push_back(static_cast<std::uint32_t>(map_.effects.size()));
+    for (const CommandId c : commands_) {
+      begin(map_.effect_begin, c, map_.effects.size());
       own.clear();
       for (const Touch& touch : map_.touches_of(c)) {
         if (touch.kind == TouchKind::kRead) continue;
@@ -314,7 +319,7 @@ class Mapper {
         if (is_first) map_.effects.push_back(effect);
       }
     }
-    map_.effect_begin.push_back(static_cast<std::uint32_t>(map_.effects.size()));
+    begin(map_.effect_begin, program_.commands.next_id(), map_.effects.size());
   }
 
   static constexpr std::uint32_t kUnmade = 0xFFFFFFFFU;
@@ -324,13 +329,13 @@ class Mapper {
   const Layout& layout_;
   const Program& program_;
   const std::optional<Window>& window_;
+  const std::span<const CommandId> commands_;
   const std::uint64_t limit_;
   ByteMap map_;
   std::vector<Region> regions_;  ///< By footprint.
   std::uint64_t runs_ = 0;
-  std::vector<std::uint32_t> first_slot_;         ///< By access, in access_footprints_.
-  std::vector<std::uint32_t> access_footprints_;  ///< By access, by slot.
-  std::vector<std::pair<InitialValue, std::uint32_t>> initial_;  ///< (what, footprint)
+  std::unordered_map<std::uint64_t, std::uint32_t> access_footprints_;  ///< By access, by slot.
+  std::vector<std::pair<InitialValue, std::uint32_t>> initial_;         ///< (what, footprint)
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
   bool has_everything_ = false;
 };
@@ -356,7 +361,15 @@ Table<TensorId, std::uint8_t> one_for_all(const Plan& plan) {
 
 Result<ByteMap> map_bytes(const Setting& setting, const std::optional<Window>& window,
                           std::uint64_t limit) {
-  return Mapper(setting, window, limit).build();
+  std::vector<CommandId> commands;
+  for (const CommandId c : ids(setting.program.commands)) commands.push_back(c);
+  return Mapper(setting, window, commands, one_for_all(setting.plan), limit).build();
+}
+
+Result<ByteMap> map_bytes(const Setting& setting, const Window& window,
+                          std::span<const CommandId> commands,
+                          const Table<TensorId, std::uint8_t>& one_for_all, std::uint64_t limit) {
+  return Mapper(setting, window, commands, one_for_all, limit).build();
 }
 
 bool conflict(const Touch& a, const Touch& b) {

@@ -153,6 +153,13 @@ Table<TensorId, std::uint8_t> one_for_all(const Plan& plan);
 Result<ByteMap> map_bytes(const Setting& setting, const std::optional<Window>& window,
                           std::uint64_t limit);
 
+/// The bytes in `window`, told what that takes a look at the whole plan to know: `commands`,
+/// ascending, are all that may touch them, and all allocs (sim/reach.h); `one_for_all` is
+/// one_for_all(). Errors likewise. Cost: that of those commands, and some bytes for each other one.
+Result<ByteMap> map_bytes(const Setting& setting, const Window& window,
+                          std::span<const CommandId> commands,
+                          const Table<TensorId, std::uint8_t>& one_for_all, std::uint64_t limit);
+
 /// What the read `touch` of command `reader` should find in `cell`.
 Expected expected_value(const Setting& setting, const ByteMap& map, CommandId reader,
                         const Touch& touch, CellId cell);

@@ -36,6 +36,7 @@ class Builder {
     threads_.resize(plan.threads.size());
     signalled_.resize(plan.events.size(), kNone<CommandId>);
     program_.sequences.resize(2 * plan.queues.size() + 1);
+    program_.counted.resize(program_.sequences.size());
     program_.ops = plan.ops.size();
     program_.iterations = settled.iterations;
     program_.unrolled = settled.unrolled;
@@ -120,6 +121,7 @@ class Builder {
       need(Need::Kind::kPrefix, reason, sequence, first);
     } else {
       need(Need::Kind::kCount, reason, sequence, first, count);
+      program_.counted[sequence] = 1;
     }
   }
   void need_all_so_far(QueueId queue, Need::Reason reason) {
@@ -301,7 +303,7 @@ class Builder {
     program_.semaphore_begin.push_back(static_cast<std::uint32_t>(program_.semaphore_needs.size()));
     program_.signal_begin.push_back(static_cast<std::uint32_t>(program_.signals.size()));
     for (auto* pairs : {&program_.unbound, &program_.bound}) {
-      std::ranges::sort(*pairs);
+      if (!std::ranges::is_sorted(*pairs)) std::ranges::sort(*pairs);
       pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
     }
   }

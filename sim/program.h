@@ -21,6 +21,7 @@ class ConditionValues {
   ConditionValues() = default;
   /// All false. A condition that is `per` run has one value, any other one per iteration.
   ConditionValues(const Plan& plan, std::int64_t iterations);
+  bool operator==(const ConditionValues&) const = default;
 
   bool get(ConditionId condition, std::int64_t iteration) const {
     return values_[index(condition)][per_run_[index(condition)] ? 0 : to_index(iteration)] != 0;
@@ -115,6 +116,7 @@ struct Program {
   /// Sequences of commands in program order: of queue q all its commands (2 q) and its ops (2 q +
   /// 1, [S-25]); the last one is every command, empty unless some need speaks of it.
   std::vector<std::vector<CommandId>> sequences;
+  std::vector<std::uint8_t> counted;          ///< By sequence, 1 iff some kCount asks about it.
   Table<SemaphoreId, std::int64_t> initial;   ///< Counts at the start.
   Table<SemaphoreId, std::uint8_t> timeline;  ///< Keeps its maximum instead of adding up.
   bool consumes = false;                      ///< Some instant takes from a semaphore.

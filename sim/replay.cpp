@@ -12,15 +12,12 @@
 #include "plan/words.h"
 #include "sim/bytes.h"
 #include "sim/clash.h"
-#include "sim/lifetime.h"
-#include "sim/program.h"
 #include "sim/state.h"
 
 namespace memverify {
 namespace sim {
 namespace {
 
-constexpr std::uint64_t kMaxRuns = 50'000'000;  ///< Of bytes, times accesses.
 constexpr std::int64_t kMaxCommands = 50'000'000;
 constexpr std::size_t kMaxOpenConditions = 6;  ///< Tried both ways; beyond: all or none.
 
@@ -35,8 +32,12 @@ constexpr std::int64_t kMostSlotsTried = 64;
 /// One attempt: the plan with everything settled.
 class Attempt {
  public:
-  Attempt(const Plan& plan, const Finding& finding, const Setting& setting)
-      : plan_(plan), finding_(finding), setting_(setting), program_(setting.program) {}
+  Attempt(const Plan& plan, const Finding& finding, Stage& stage)
+      : plan_(plan),
+        finding_(finding),
+        stage_(stage),
+        setting_(stage.setting()),
+        program_(setting_.program) {}
 
   ReplayResult run() {
     for (std::size_t i = 0; i < finding_.ops.size(); ++i) {
@@ -47,17 +48,7 @@ class Attempt {
       }
       commands_.push_back(c);
     }
-    if (!is_race(finding_.rule) && finding_.rule != Rule::kDeadlock) {
-      std::optional<Window> window;
-      if (!finding_.bytes.empty() && finding_.pool != kNone<PoolId>) {
-        window = Window{finding_.pool, finding_.bytes};
-      }
-      auto map = map_bytes(setting_, window, kMaxRuns);
-      if (!map.ok()) return no(map.errors().front().message);
-      map_ = std::move(map).value();
-      memory_.emplace(map_);
-      if (finding_.rule == Rule::kLifetime) lifetimes_ = find_lifetimes(setting_, map_);
-    }
+    if (std::string error = look_at_bytes(); !error.empty()) return no(error);
     Execution execution(program_);
     for (std::size_t i = 0; i < finding_.witness.size(); ++i) {
       if (std::string reason = take(execution, finding_.witness[i]); !reason.empty()) {
@@ -68,19 +59,44 @@ class Attempt {
   }
 
  private:
+  /// The bytes that the rule is about. "" or why they cannot be told apart.
+  std::string look_at_bytes() {
+    if (is_race(finding_.rule) || finding_.rule == Rule::kDeadlock) return "";
+    const bool has_window = !finding_.bytes.empty() && finding_.pool != kNone<PoolId>;
+    if (has_window) {
+      Result<ByteMap> map = stage_.bytes_in({finding_.pool, finding_.bytes});
+      if (!map.ok()) return map.errors().front().message;
+      window_map_ = std::move(map).value();
+      map_ = &window_map_;
+    } else {
+      const Result<ByteMap>& map = stage_.bytes();
+      if (!map.ok()) return map.errors().front().message;
+      map_ = &map.value();
+    }
+    if (finding_.rule != Rule::kLifetime) {
+      memory_.emplace(*map_);
+    } else if (has_window) {
+      window_lifetimes_ = find_lifetimes(setting_, *map_);
+      lifetimes_ = &window_lifetimes_;
+    } else {
+      lifetimes_ = &stage_.lifetimes();
+    }
+    return "";
+  }
+
   /// "" or why the step is not allowed.
   std::string take(Execution& execution, const Step& step) {
-    const std::string name = op_name(plan_, step.op, step.iteration);
+    const auto name = [&] { return op_name(plan_, step.op, step.iteration); };
     const CommandId c = program_.find(step.op, step.iteration);
-    if (c == kNone<CommandId>) return name + " is no command of this run";
+    if (c == kNone<CommandId>) return name() + " is no command of this run";
     const Phase wanted = step.complete ? Phase::kOpen : Phase::kWaiting;
-    const std::string instant = (step.complete ? "completion of " : "start of ") + name;
+    const auto instant = [&] { return (step.complete ? "completion of " : "start of ") + name(); };
     if (execution.phase(c) != wanted) {
-      return instant +
+      return instant() +
              (execution.phase(c) == Phase::kWaiting ? " before its start" : " happens twice");
     }
     if (const auto need = execution.unmet_need(c)) {
-      return instant + " must wait for " + need_words(plan_, program_, *need);
+      return instant() + " must wait for " + need_words(plan_, program_, *need);
     }
     if (step.complete) {
       execution.finish(c);
@@ -88,7 +104,7 @@ class Attempt {
       return "";
     }
     if (const auto need = execution.unmet_semaphore(c)) {
-      return instant + " must wait for " + need_words(plan_, *need);
+      return instant() + " must wait for " + need_words(plan_, *need);
     }
     look_at_start(execution, c);
     execution.start(c);
@@ -103,10 +119,10 @@ class Attempt {
     if (finding_.rule == Rule::kLifetime) {
       look_for_lifetime(execution, c);
     } else if (memory_ && finding_.rule != Rule::kBoundary && is_named(c)) {
-      for (const Touch& touch : map_.touches_of(c)) {
+      for (const Touch& touch : map_->touches_of(c)) {
         if (touch.kind != TouchKind::kRead) continue;
-        for (CellId cell : map_.footprints[touch.footprint]) {
-          shown_ |= shows(c, memory_->value(cell), expected_value(setting_, map_, c, touch, cell));
+        for (CellId cell : map_->footprints[touch.footprint]) {
+          shown_ |= shows(c, memory_->value(cell), expected_value(setting_, *map_, c, touch, cell));
         }
       }
     }
@@ -126,7 +142,7 @@ class Attempt {
   }
 
   void look_for_lifetime(const Execution& execution, CommandId c) {
-    for (const LifetimeCheck& check : checks_of(lifetimes_, c)) {
+    for (const LifetimeCheck& check : checks_of(*lifetimes_, c)) {
       const Phase other = execution.phase(check.other);
       if (other < check.from || other > check.to) continue;
       shown_ |= !commands_.empty() && std::ranges::all_of(commands_, [&](CommandId named) {
@@ -199,14 +215,14 @@ class Attempt {
     if (execution.done() != program_.commands.size() || finding_.tensors.empty()) return false;
     const TensorId tensor = finding_.tensors.front();
     if (finding_.rule == Rule::kLifetime) {
-      return std::ranges::find(lifetimes_.dead_at_end, tensor, &DeadAtEnd::tensor) !=
-             lifetimes_.dead_at_end.end();
+      return std::ranges::find(lifetimes_->dead_at_end, tensor, &DeadAtEnd::tensor) !=
+             lifetimes_->dead_at_end.end();
     }
     if (finding_.rule == Rule::kUnwritten && !finding_.ops.empty()) return false;
-    return std::ranges::any_of(map_.end_reads, [&](const EndRead& read) {
+    return std::ranges::any_of(map_->end_reads, [&](const EndRead& read) {
       if (read.tensor != tensor) return false;
-      return std::ranges::any_of(map_.footprints[read.footprint], [&](CellId cell) {
-        const Expected expected = expected_at_end(setting_, map_, read, cell);
+      return std::ranges::any_of(map_->footprints[read.footprint], [&](CellId cell) {
+        const Expected expected = expected_at_end(setting_, *map_, read, cell);
         const Value found = memory_->value(cell);
         if (finding_.rule == Rule::kUnwritten) return expected.base == Expected::Base::kNothing;
         return expected.base != Expected::Base::kNothing &&
@@ -218,12 +234,15 @@ class Attempt {
 
   const Plan& plan_;
   const Finding& finding_;
-  const Setting& setting_;
+  Stage& stage_;
+  const Setting setting_;
   const Program& program_;
   std::vector<CommandId> commands_;  ///< Of finding.ops.
-  ByteMap map_;
-  std::optional<Memory> memory_;
-  Lifetimes lifetimes_;
+  ByteMap window_map_;
+  Lifetimes window_lifetimes_;
+  const ByteMap* map_ = nullptr;          ///< Of the window if there is one, else of the stage.
+  const Lifetimes* lifetimes_ = nullptr;  ///< MV112: likewise.
+  std::optional<Memory> memory_;          ///< MV104 to MV106.
   bool shown_ = false;
 };
 
@@ -294,22 +313,6 @@ class Conditions {
   std::vector<std::pair<ConditionId, std::int64_t>> open_;
 };
 
-ReplayResult replay_with(const Plan& plan, const Finding& finding, const Layout& layout,
-                         Case settled) {
-  const Conditions conditions(plan, finding, settled);
-  ReplayResult first;
-  for (std::uint64_t number = 0; number < conditions.size(); ++number) {
-    settled.conditions = conditions.assignment(number);
-    const auto program = make_program(plan, settled);
-    if (!program.ok()) return no(program.errors().front().message);
-    const Setting setting{plan, layout, program.value()};
-    ReplayResult result = Attempt(plan, finding, setting).run();
-    if (result.confirmed) return result;
-    if (first.reason.empty()) first = std::move(result);
-  }
-  return first;
-}
-
 std::int64_t most_slots(const Plan& plan) {
   std::size_t most = 1;
   for (const Storage& storage : plan.storages)
@@ -320,14 +323,27 @@ std::int64_t most_slots(const Plan& plan) {
 }  // namespace
 }  // namespace sim
 
-ReplayResult replay(const Plan& plan, const Finding& finding) {
+ReplayResult Replayer::replay_case(const Finding& finding, sim::Case settled) {
+  const sim::Conditions conditions(plan_, finding, settled);
+  ReplayResult first;
+  for (std::uint64_t number = 0; number < conditions.size(); ++number) {
+    settled.conditions = conditions.assignment(number);
+    if (std::string error = stage_.make_commands(settled); !error.empty()) return sim::no(error);
+    ReplayResult result = sim::Attempt(plan_, finding, stage_).run();
+    taken_ += finding.witness.size();
+    if (result.confirmed) return result;
+    if (first.reason.empty()) first = std::move(result);
+  }
+  return first;
+}
+
+ReplayResult Replayer::replay_any_length(const Finding& finding) {
   if (!sim::is_shown_by_a_run(finding.rule)) return sim::no("no run shows this rule");
-  sim::Case settled{.symbols = sim::values_of_symbols(plan, finding)};
-  const auto layout = Layout::make(plan, settled.symbols);
-  if (!layout.ok()) return sim::no(layout.errors().front().message);
+  sim::Case settled{.symbols = sim::values_of_symbols(plan_, finding)};
+  if (std::string error = stage_.lay_out(settled.symbols); !error.empty()) return sim::no(error);
 
   std::int64_t last = last_iteration(finding);
-  if (plan.iterations && last >= *plan.iterations) {
+  if (plan_.iterations && last >= *plan_.iterations) {
     return sim::no("there is no iteration " + std::to_string(last));
   }
   last = std::min(last, sim::kMaxCommands);
@@ -336,24 +352,36 @@ ReplayResult replay(const Plan& plan, const Finding& finding) {
   // end may be in any slot.
   std::vector<std::int64_t> lengths{last + 2, last + 1};
   if (looks_at_the_end(finding)) {
-    const std::int64_t turn = std::min(sim::most_slots(plan), sim::kMostSlotsTried);
+    const std::int64_t turn = std::min(sim::most_slots(plan_), sim::kMostSlotsTried);
     for (std::int64_t more = 3; more <= turn + 1; ++more) lengths.push_back(last + more);
   }
-  if (plan.iterations) lengths = {*plan.iterations};
+  if (plan_.iterations) lengths = {*plan_.iterations};
   ReplayResult first;
   for (std::int64_t iterations : lengths) {
     settled.iterations = iterations;
     settled.unrolled = looks_at_the_end(finding) ? iterations : last + 1;
-    const auto ops = static_cast<std::int64_t>(plan.ops.size());
+    const auto ops = static_cast<std::int64_t>(plan_.ops.size());
     if (ops > 0 && settled.unrolled > sim::kMaxCommands / ops) {
       return sim::no("iteration " + std::to_string(settled.unrolled - 1) +
                      " is further than a replay goes");
     }
-    ReplayResult result = sim::replay_with(plan, finding, layout.value(), settled);
+    ReplayResult result = replay_case(finding, settled);
     if (result.confirmed) return result;
     if (first.reason.empty()) first = std::move(result);
   }
   return first;
+}
+
+ReplayResult Replayer::replay(const Finding& finding) {
+  const std::uint64_t before = stage_.steps();
+  taken_ = 0;
+  ReplayResult result = replay_any_length(finding);
+  result.steps = taken_ + stage_.steps() - before;
+  return result;
+}
+
+ReplayResult replay(const Plan& plan, const Finding& finding) {
+  return Replayer(plan).replay(finding);
 }
 
 }  // namespace memverify

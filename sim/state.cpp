@@ -12,12 +12,8 @@ Execution::Execution(const Program& program)
       prefix_(program.sequences.size(), 0),
       trees_(program.sequences.size()) {
   phases_.resize(program.commands.size(), Phase::kWaiting);
-  std::vector<bool> counted(program.sequences.size(), false);
-  for (const Need& need : program.needs) {
-    if (need.kind == Need::Kind::kCount) counted[need.at] = true;
-  }
-  for (std::uint32_t s = 0; s < counted.size(); ++s) {
-    if (!counted[s]) continue;
+  for (std::uint32_t s = 0; s < program.counted.size(); ++s) {
+    if (program.counted[s] == 0) continue;
     if (ranks_.empty()) ranks_.resize(program.commands.size());
     trees_[s].assign(program.sequences[s].size() + 1, 0);
     for (std::uint32_t rank = 0; rank < program.sequences[s].size(); ++rank) {

@@ -31,11 +31,10 @@ Confirmation confirm(const Plan& plan, std::span<const Finding> findings, const 
   for (const Finding& finding : findings) {
     if (finding.witness.empty()) continue;
     ++result.witnesses;
-    const std::uint64_t cost = finding.witness.size() + plan.ops.size();
-    if (result.replayed > 0 && cost > budget - spent) continue;
-    spent += std::min(cost, budget - spent);
+    if (result.replayed > 0 && finding.witness.size() > budget - spent) continue;
     ++result.replayed;
-    const ReplayResult outcome = replay(plan, finding);
+    const ReplayResult outcome = replay(finding);
+    spent += std::min(outcome.steps, budget - spent);
     if (!outcome.confirmed) {
       result.failures.push_back(failure_words(plan, finding, outcome.reason));
     }
@@ -45,6 +44,8 @@ Confirmation confirm(const Plan& plan, std::span<const Finding> findings, const 
 
 void confirm_findings(Report& report) {
   for (Finding& finding : report.findings) describe(report.plan, finding);
+  Replayer replayer(report.plan);
+  const auto replay = [&](const Finding& finding) { return replayer.replay(finding); };
   Confirmation confirmed = confirm(report.plan, report.findings, replay, kReplayBudget);
   report.witnesses = confirmed.witnesses;
   report.witnesses_replayed = confirmed.replayed;

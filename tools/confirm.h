@@ -15,7 +15,7 @@
 
 namespace memverify {
 
-using Replay = std::function<ReplayResult(const Plan&, const Finding&)>;
+using Replay = std::function<ReplayResult(const Finding&)>;
 
 struct Confirmation {
   std::size_t witnesses = 0;          ///< Findings that come with a run.
@@ -23,12 +23,11 @@ struct Confirmation {
   std::vector<std::string> failures;  ///< A sentence for each run that does not show its finding.
 };
 
-/// Steps that all replays of one plan may take together; those of the plan's own length count, too,
-/// for a replay looks at every op.
+/// Steps (ReplayResult::steps) that all replays of one plan may take together.
 inline constexpr std::uint64_t kReplayBudget = 20'000'000;
 
-/// Replays the findings' runs in order until `budget` steps are spent; the first is always
-/// replayed.
+/// Replays the findings' runs in order until `budget` steps are spent. The first is always
+/// replayed, any other one if its run is not longer than what is left.
 Confirmation confirm(const Plan& plan, std::span<const Finding> findings, const Replay& replay,
                      std::uint64_t budget);
 

@@ -6,6 +6,7 @@
 #include "plan/describe.h"
 #include "plan/words.h"
 #include "verify/smt_solver.h"
+#include "verify/verify.h"
 #include "verify/wait_candidates.h"
 
 namespace memverify {
@@ -300,8 +301,8 @@ std::optional<AddedWait> one_wait_for(const Plan& plan, std::span<const Finding>
   for (const AddedWait& wait : waits_between(plan, findings)) {
     if (++asked > kMostHints) break;
     const Plan changed = with_waits(plan, std::span(&wait, 1));
-    std::size_t counted_here = 0;
-    const EngineResult result = memverify::decide(changed, {.decide = decide}, counted_here);
+    const EngineResult result =
+        decide ? decide(changed) : verify_happens_before(changed, {.max_findings = 1});
     if (result.verdict == Verdict::kSafe) return wait;
   }
   return std::nullopt;

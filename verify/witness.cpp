@@ -39,7 +39,12 @@ std::vector<Step> Witnesses::meeting(Cmd a, Cmd b) {
   return both_open(a, b);
 }
 
-std::vector<Step> Witnesses::everything() {
+const std::vector<Step>& Witnesses::everything() {
+  if (!everything_) everything_ = make_everything();
+  return *everything_;
+}
+
+std::vector<Step> Witnesses::make_everything() const {
   if (semaphore_ != nullptr) {
     return semaphore_->run({{.everything = true}}).value_or(std::vector<Step>());
   }

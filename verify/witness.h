@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,14 +37,15 @@ class Witnesses {
   /// A run in which the two come in the order that they can have: both open if nothing orders them,
   /// else one that ends with the start of the later one; one of them may never start.
   std::vector<Step> meeting(Cmd a, Cmd b);
-  /// The whole greedy run: all that can happen.
-  std::vector<Step> everything();
+  /// The whole greedy run: all that can happen. Cost: nothing after the first time.
+  const std::vector<Step>& everything();
 
  private:
   enum : std::uint8_t { kStart = 1, kComplete = 2 };
 
   /// A minimal run in which `starts` have started and `held` have not completed.
   std::vector<Step> run(std::span<const Cmd> starts, std::span<const Cmd> held);
+  std::vector<Step> make_everything() const;
   /// The instants of `walk` that `starts` need.
   void collect(std::span<const Cmd> starts, const Walk& walk);
   void need(Cmd cmd, std::uint8_t what);
@@ -60,6 +62,7 @@ class Witnesses {
   std::vector<std::uint8_t> needed_;  ///< By Cmd.
   std::vector<Cmd> listed_;           ///< Commands with a need.
   std::vector<std::pair<Cmd, std::uint8_t>> stack_;
+  std::optional<std::vector<Step>> everything_;
 };
 
 }  // namespace memverify

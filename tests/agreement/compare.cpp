@@ -43,9 +43,10 @@ bool has_run(const Finding& finding) {
 /// each one that it rejects.
 std::string unconfirmed(const Plan& plan, const EngineResult& engine) {
   std::string text;
+  Replayer replayer(plan);
   for (const Finding& finding : engine.findings) {
     if (!has_run(finding)) continue;
-    const ReplayResult result = replay(plan, finding);
+    const ReplayResult result = replayer.replay(finding);
     if (result.confirmed) continue;
     text += std::string(info(finding.rule).id) + " is not replayed: " + result.reason + "\n";
   }

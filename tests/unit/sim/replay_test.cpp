@@ -195,6 +195,15 @@ TEST(Replay, UnrollsAnUnboundedPlanAsFarAsTheRunGoes) {
       << "that is the other slot";
 }
 
+TEST(Replay, MakesTheIterationTheLastOneWhereAnOpRunsOnlyThen) {
+  PlanBuilder b = start_plan({"q", "r"}, {{"X", 0}});
+  b.set_unbounded();
+  b.add_op({.name = "w", .queue = "q", .runs = "last", .writes = {{.tensor = "X"}}});
+  b.add_op({.name = "u", .queue = "r", .reads = {{.tensor = "X"}}});
+  const Plan plan = built(std::move(b));
+  EXPECT_TRUE(replay(plan, claim(plan, Rule::kRaw, {"w", "u"}, {"+w", "+u"})).confirmed);
+}
+
 TEST(Replay, TriesEverySlotThatTheLastIterationMayBeIn) {
   PlanBuilder b = start_plan({"q"}, {});
   b.set_unbounded();

@@ -26,7 +26,7 @@ TEST(Confirm, ReplaysWhatHasARunAndNothingElse) {
                                          race_of_length(3)};
   const Confirmation result = confirm(
       one_op_plan(), findings,
-      [&](const Plan&, const Finding&) {
+      [&](const Finding&) {
         ++calls;
         return ReplayResult{.confirmed = true};
       },
@@ -41,7 +41,7 @@ TEST(Confirm, TellsWhichRunDoesNotReplayAndWhy) {
   const std::vector<Finding> findings = {race_of_length(2)};
   const Confirmation result = confirm(
       one_op_plan(), findings,
-      [](const Plan&, const Finding&) {
+      [](const Finding&) {
         return ReplayResult{.confirmed = false, .reason = "step 1 is not allowed"};
       },
       1000);
@@ -52,12 +52,22 @@ TEST(Confirm, TellsWhichRunDoesNotReplayAndWhy) {
 
 TEST(Confirm, StopsAtTheBudgetButReplaysTheFirst) {
   const std::vector<Finding> findings = {race_of_length(50), race_of_length(50), race_of_length(2)};
-  const auto yes = [](const Plan&, const Finding&) { return ReplayResult{.confirmed = true}; };
+  const auto yes = [](const Finding& finding) {
+    return ReplayResult{.confirmed = true, .steps = finding.witness.size()};
+  };
   const Confirmation tight = confirm(one_op_plan(), findings, yes, 10);
   EXPECT_EQ(tight.witnesses, 3U);
   EXPECT_EQ(tight.replayed, 1U);
   // A run that does not fit leaves the budget to shorter ones after it.
   EXPECT_EQ(confirm(one_op_plan(), findings, yes, 60).replayed, 2U);
+  EXPECT_EQ(confirm(one_op_plan(), findings, yes, 102).replayed, 3U);
+}
+
+TEST(Confirm, CountsWhatAReplayTookBesideItsRun) {
+  const std::vector<Finding> findings = {race_of_length(2), race_of_length(2), race_of_length(2)};
+  const auto costly = [](const Finding&) { return ReplayResult{.confirmed = true, .steps = 50}; };
+  EXPECT_EQ(confirm(one_op_plan(), findings, costly, 40).replayed, 1U);
+  EXPECT_EQ(confirm(one_op_plan(), findings, costly, 60).replayed, 2U);
 }
 
 }  // namespace
