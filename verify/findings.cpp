@@ -391,6 +391,25 @@ std::string Findings::where_to_wait_for(OpId record) const {
   return "";
 }
 
+void Findings::merge(Findings copy) {
+  stopped_ = stopped_ || copy.stopped_;
+  for (auto& [key, kept] : copy.kept_) {
+    const auto known = kept_.find(key);
+    if (std::get<0>(key) == Rule::kNotProven && std::get<1>(key) == kNobody) {
+      if (known != kept_.end() && known->second.finding.message == kept.finding.message) continue;
+      add_not_proven(std::move(kept.finding.message), std::move(kept.finding.help));
+    } else if (known == kept_.end()) {
+      if (add(key, nullptr) != nullptr) kept_[key] = std::move(kept);
+    } else {
+      Kept& here = known->second;
+      if (std::countr_zero(kept.clashes) < std::countr_zero(here.clashes)) {
+        here.finding = std::move(kept.finding);
+      }
+      here.clashes = static_cast<Clashes>(here.clashes | kept.clashes);
+    }
+  }
+}
+
 bool Findings::covers(const Findings& other) const {
   return std::ranges::all_of(other.kept_, [&](const auto& entry) {
     const auto at = kept_.find(entry.first);

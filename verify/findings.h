@@ -72,6 +72,8 @@ class Findings {
   bool full() const { return counted_[static_cast<std::size_t>(Severity::kError)] >= limit_; }
   void stop() { stopped_ = true; }
   bool has_errors() const { return counted_[static_cast<std::size_t>(Severity::kError)] != 0; }
+  /// Takes what `copy`, an earlier state of this that has gone on by itself, found since.
+  void merge(Findings copy);
   /// True iff all that `other` holds is in here too, be it found elsewhere.
   bool covers(const Findings& other) const;
   /// Sorted, errors first, in words; at most the limit.

@@ -5,8 +5,8 @@
 
 namespace memverify::smt {
 
-std::optional<Bytes> Bytes::make(const Program& program, Terms& terms, std::size_t max_runs) {
-  Bytes result(program, terms);
+std::optional<Bytes> Bytes::make(const Program& program, std::size_t max_runs) {
+  Bytes result(program);
   result.footprints_ = Footprints::make(program.listed, max_runs);
   if (!result.footprints_) return std::nullopt;
   result.list_events();
@@ -135,34 +135,35 @@ bool Bytes::has_initial(const Cell& cell, const AccessInstance& reader) const {
 
 /// No alloc of the reader's slot is executed after `from` (kNoCmd: from the beginning) and before
 /// `to`.
-Bool Bytes::no_alloc_between(const AccessInstance& reader, Cmd from, Cmd to) {
+Bool Bytes::no_alloc_between(Terms& terms, const AccessInstance& reader, Cmd from, Cmd to) const {
   std::vector<Bool> none;
   for (Cmd c : events_[footprints_->slot(reader.tensor, reader.instance)]) {
     if (c >= to || (from != kNoCmd && c <= from)) continue;
     if (program_->listed.op(c).kind != OpKind::kAlloc) continue;
-    none.push_back(terms_->no(program_->commands[c].touches));
+    none.push_back(terms.no(program_->commands[c].touches));
   }
-  return terms_->all(std::move(none));
+  return terms.all(std::move(none));
 }
 
 /// Fills in the updates: accumulates after `from` (kNoCmd: all) that no alloc follows.
-Expectation Bytes::alternative(const Cell& cell, std::size_t reader, Expectation what, Cmd from) {
+Expectation Bytes::alternative(Terms& terms, const Cell& cell, std::size_t reader, Expectation what,
+                               Cmd from) const {
   const Touch& r = cell.touches[reader];
   for (const Touch& t : cell.touches) {
     if (t.cmd >= r.cmd || t.access == Touch::kAll) continue;
     if (is_unknown(t.cmd) || access(t).kind != AccessKind::kAccumulate) continue;
     if (!same_instance(t, r)) continue;
     const Bool counts = from == kNoCmd || t.cmd > from
-                            ? terms_->both(program_->commands[t.cmd].touches,
-                                           no_alloc_between(access(r), t.cmd, r.cmd))
-                            : terms_->truth(false);
+                            ? terms.both(program_->commands[t.cmd].touches,
+                                         no_alloc_between(terms, access(r), t.cmd, r.cmd))
+                            : terms.truth(false);
     what.updates.push_back({t.cmd, counts});
   }
   return what;
 }
 
 /// [S-42], [S-43].
-std::vector<Expectation> Bytes::expected(const Cell& cell, std::size_t reader) {
+std::vector<Expectation> Bytes::expected(Terms& terms, const Cell& cell, std::size_t reader) const {
   const Touch& r = cell.touches[reader];
   const AccessInstance& read = access(r);
   const Plan& plan = *program_->listed.plan;
@@ -170,7 +171,7 @@ std::vector<Expectation> Bytes::expected(const Cell& cell, std::size_t reader) {
   using Base = Expectation::Base;
   const bool at_end = r.cmd == kEndOfRun;
   if (read.keeps_initial) {
-    result.push_back({.applies = terms_->truth(true), .base = Base::kInitial});
+    result.push_back({.applies = terms.truth(true), .base = Base::kInitial});
     return result;
   }
   const bool initial =
@@ -178,19 +179,19 @@ std::vector<Expectation> Bytes::expected(const Cell& cell, std::size_t reader) {
   if (initial) {
     const Base base = has_initial(cell, read) ? Base::kInitial : Base::kNothing;
     result.push_back(
-        alternative(cell, reader, {.applies = terms_->truth(true), .base = base}, kNoCmd));
+        alternative(terms, cell, reader, {.applies = terms.truth(true), .base = base}, kNoCmd));
     return result;
   }
   const auto writes_it = [&](const Touch& t) {
     if (t.access == Touch::kAll || t.cmd == kEndOfRun || !same_instance(t, r)) return false;
     return is_unknown(t.cmd) || access(t).kind == AccessKind::kWrite;
   };
-  Bool rest = terms_->truth(true);
+  Bool rest = terms.truth(true);
   const auto add = [&](Cmd writer, Bool applies) {
-    const Bool here = terms_->both(rest, applies);
-    if (!terms_->is_false(here)) {
+    const Bool here = terms.both(rest, applies);
+    if (!terms.is_false(here)) {
       result.push_back(alternative(
-          cell, reader, {.applies = here, .base = Base::kWriter, .writer = writer}, writer));
+          terms, cell, reader, {.applies = here, .base = Base::kWriter, .writer = writer}, writer));
     }
   };
   const OpId from = at_end ? plan.outputs[read.access].from : plan.accesses[read.access].from;
@@ -209,28 +210,28 @@ std::vector<Expectation> Bytes::expected(const Cell& cell, std::size_t reader) {
     named.insert(named.end(), later.begin(), later.end());
     for (Cmd c : named) {
       add(c, program_->commands[c].touches);
-      rest = terms_->both(rest, terms_->no(program_->commands[c].touches));
+      rest = terms.both(rest, terms.no(program_->commands[c].touches));
     }
   }
-  for (std::size_t k = cell.touches.size(); k-- > 0 && !terms_->is_false(rest);) {
+  for (std::size_t k = cell.touches.size(); k-- > 0 && !terms.is_false(rest);) {
     const Touch& t = cell.touches[k];
     if (t.cmd >= r.cmd || !writes_it(t)) continue;
     const Bool executes = program_->commands[t.cmd].touches;
-    add(t.cmd, terms_->both(executes, no_alloc_between(read, t.cmd, r.cmd)));
-    rest = terms_->both(rest,
-                        terms_->no(terms_->both(executes, no_alloc_between(read, t.cmd, r.cmd))));
+    add(t.cmd, terms.both(executes, no_alloc_between(terms, read, t.cmd, r.cmd)));
+    rest = terms.both(rest,
+                      terms.no(terms.both(executes, no_alloc_between(terms, read, t.cmd, r.cmd))));
   }
-  if (terms_->is_false(rest)) return result;
-  const Bool never_allocated = no_alloc_between(read, kNoCmd, r.cmd);
+  if (terms.is_false(rest)) return result;
+  const Bool never_allocated = no_alloc_between(terms, read, kNoCmd, r.cmd);
   if (has_initial(cell, read)) {
-    const Bool kept = terms_->both(rest, never_allocated);
-    if (!terms_->is_false(kept)) {
+    const Bool kept = terms.both(rest, never_allocated);
+    if (!terms.is_false(kept)) {
       result.push_back(
-          alternative(cell, reader, {.applies = kept, .base = Base::kInitial}, kNoCmd));
+          alternative(terms, cell, reader, {.applies = kept, .base = Base::kInitial}, kNoCmd));
     }
-    rest = terms_->both(rest, terms_->no(never_allocated));
+    rest = terms.both(rest, terms.no(never_allocated));
   }
-  if (!terms_->is_false(rest)) result.push_back({.applies = rest, .base = Base::kNothing});
+  if (!terms.is_false(rest)) result.push_back({.applies = rest, .base = Base::kNothing});
   return result;
 }
 

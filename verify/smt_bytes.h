@@ -47,7 +47,7 @@ struct Expectation {
 class Bytes {
  public:
   /// nullopt if the tensors have more than `max_runs` contiguous runs.
-  static std::optional<Bytes> make(const Program& program, Terms& terms, std::size_t max_runs);
+  static std::optional<Bytes> make(const Program& program, std::size_t max_runs);
 
   const Footprints& footprints() const { return *footprints_; }
   const std::vector<Cell>& cells() const { return cells_; }
@@ -68,23 +68,23 @@ class Bytes {
   bool same_instance(const Touch& a, const Touch& b) const;
 
   /// For `cell.touches[reader]`, which must read and name a tensor.
-  std::vector<Expectation> expected(const Cell& cell, std::size_t reader);
+  std::vector<Expectation> expected(Terms& terms, const Cell& cell, std::size_t reader) const;
 
   /// The allocs and frees of a slot in program order.
   const std::vector<Cmd>& events(std::uint32_t slot) const { return events_[slot]; }
   bool is_allocated(StorageId storage) const { return allocated_[index(storage)] != 0; }
 
  private:
-  Bytes(const Program& program, Terms& terms) : program_(&program), terms_(&terms) {}
+  explicit Bytes(const Program& program) : program_(&program) {}
   void list_events();
   std::vector<Region> initial_regions() const;
   void cut();
   bool has_initial(const Cell& cell, const AccessInstance& reader) const;
-  Bool no_alloc_between(const AccessInstance& reader, Cmd from, Cmd to);
-  Expectation alternative(const Cell& cell, std::size_t reader, Expectation what, Cmd from);
+  Bool no_alloc_between(Terms& terms, const AccessInstance& reader, Cmd from, Cmd to) const;
+  Expectation alternative(Terms& terms, const Cell& cell, std::size_t reader, Expectation what,
+                          Cmd from) const;
 
   const Program* program_;
-  Terms* terms_;
   std::optional<Footprints> footprints_;
   std::vector<Cell> cells_;
   std::vector<std::vector<Cmd>> events_;

@@ -106,7 +106,7 @@ class Adder {
   void add_version() {
     const Cell& cell = case_.bytes.cells()[question_.cell];
     const AccessInstance& read = case_.bytes.access(cell.touches[question_.reader]);
-    const auto expected = case_.bytes.expected(cell, question_.reader);
+    const auto expected = case_.bytes.expected(case_.solver.terms(), cell, question_.reader);
     const Found found =
         found_version(program_, case_.bytes, case_.solver, expected, question_, run_);
     const bool unwritten = question_.kind == Question::Kind::kUnwritten;

@@ -10,7 +10,7 @@ namespace memverify::smt {
 struct Case {
   const Program& program;
   const Order& order;
-  Bytes& bytes;
+  const Bytes& bytes;
   Solver& solver;
   std::vector<SymbolValue> symbols;
 };

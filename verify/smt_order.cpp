@@ -1,6 +1,7 @@
 #include "verify/smt_order.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace memverify::smt {
 namespace {
@@ -14,8 +15,12 @@ constexpr std::size_t kMaxCounterTerms = 4'000;  ///< Beyond, arithmetic counts.
 
 Order::Order(const Program& program, Solver& solver, Shortcuts shortcuts)
     : program_(program), solver_(solver), terms_(solver.terms()) {
-  if (shortcuts == Shortcuts::kKnownOrder && program.commands.size() <= kMaxKnown) {
-    find_known_order();
+  every_.resize(program.commands.size());
+  std::iota(every_.begin(), every_.end(), Cmd{0});
+  sure_.assign(program.commands.size(), 0);
+  if (shortcuts == Shortcuts::kKnownOrder) {
+    if (program.commands.size() <= kMaxKnown) find_known_order();
+    find_sure();
   }
   require_commands();
 }
@@ -109,9 +114,12 @@ Bool Order::completes_after(Cmd a, Cmd b) {
   return terms_.less(program_.commands[b].complete, program_.commands[a].complete);
 }
 
-Bool Order::finished() {
+Bool Order::finished(std::span<const Cmd> of) {
   std::vector<Bool> all;
-  for (const Command& c : program_.commands) all.push_back(terms_.implies(c.present, c.completed));
+  for (const Cmd c : of) {
+    const Command& command = program_.commands[c];
+    all.push_back(terms_.implies(command.present, command.completed));
+  }
   return terms_.all(std::move(all));
 }
 
@@ -327,10 +335,11 @@ bool Order::may_get_stuck() const {
   return false;
 }
 
-Bool Order::maximal() {
-  if (!may_get_stuck()) return finished();
+Bool Order::maximal() { return may_get_stuck() ? cannot_go_on(every_) : finished(); }
+
+Bool Order::cannot_go_on(std::span<const Cmd> of) {
   std::vector<Bool> all;
-  for (Cmd c = 0; c < program_.commands.size(); ++c) {
+  for (const Cmd c : of) {
     const Command& command = program_.commands[c];
     std::vector<Bool> unmet;
     for (const Need& need : program_.to_complete[c]) unmet.push_back(terms_.no(is_met(need)));
@@ -344,7 +353,61 @@ Bool Order::maximal() {
 
 Bool Order::stuck() {
   if (row_ != 0 && !may_get_stuck()) return terms_.truth(false);
+  if (std::ranges::count(sure_, 0) == 0) return terms_.truth(false);
   return terms_.both(maximal(), terms_.no(finished()));
+}
+
+Bool Order::stuck(std::span<const Cmd> of) {
+  if (std::ranges::all_of(of, [&](Cmd c) { return sure_[c] != 0; })) return terms_.truth(false);
+  return terms_.both(cannot_go_on(of), terms_.no(finished(of)));
+}
+
+/// Where nobody takes, what happens never keeps anything else from happening: a command whose needs
+/// are for sure ones is sure.
+void Order::find_sure() {
+  std::vector<std::vector<std::pair<SemaphoreId, std::int64_t>>> signals(program_.commands.size());
+  for (const SemaphoreId id : ids<SemaphoreId>(program_.semaphores.size())) {
+    const SemaphoreUse& use = program_.semaphores[index(id)];
+    sure_signals_.push_back({.sum = use.initial, .most = use.initial});
+    for (const Change& signal : use.signals) signals[signal.cmd].emplace_back(id, signal.value);
+  }
+  bool more = true;
+  for (int pass = 0; more && pass < kMaxPasses; ++pass) {
+    more = false;
+    for (const Cmd c : every_) {
+      const auto met = [&](const Need& need) { return is_sure(need); };
+      if (sure_[c] || !std::ranges::all_of(program_.to_start[c], met) ||
+          !std::ranges::all_of(program_.to_complete[c], met)) {
+        continue;
+      }
+      sure_[c] = 1;
+      more = true;
+      if (!program_.always(terms_, c)) continue;
+      for (const auto& [id, value] : signals[c]) {
+        Sure& sure = sure_signals_[index(id)];
+        sure.sum += value;
+        sure.most = std::max(sure.most, value);
+      }
+    }
+  }
+}
+
+/// If it applies, it is met in every run that cannot go on.
+bool Order::is_sure(const Need& need) const {
+  switch (need.kind) {
+    case Need::Kind::kDone:
+    case Need::Kind::kStarted:
+      return sure_[need.at] != 0;
+    case Need::Kind::kCount: {
+      const Count& count = program_.counts[need.count];
+      return std::ranges::count_if(count.of, [&](Cmd c) { return !sure_[c]; }) <= count.most;
+    }
+    case Need::Kind::kSemaphore:
+      break;
+  }
+  const SemaphoreUse& use = program_.semaphores[index(need.semaphore)];
+  const Sure& sure = sure_signals_[index(need.semaphore)];
+  return use.takes.empty() && (use.timeline ? sure.most : sure.sum) >= need.value;
 }
 
 }  // namespace memverify::smt

@@ -1,14 +1,16 @@
 // verify/smt_order.h -- the runs of a program, as formulas in a solver.
 //
 // Besides the formulas this knows the pairs that every run orders because needs that always apply
-// chain them. What they decide is never asked; that is a shortcut alone, and `Shortcuts::kNone`
-// leaves it out, as a dump does.
+// chain them, and commands that complete in every run that goes on for as long as it can. What they
+// decide is never asked; that is a shortcut alone, and `Shortcuts::kNone` leaves it out, as a dump
+// does.
 //
 // Cost: commands^2 / 64 words for the known pairs, at most 8,000 commands.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "verify/smt_program.h"
@@ -34,11 +36,15 @@ class Order {
   /// `a` completes after `b` does; both are in the run.
   Bool completes_after(Cmd a, Cmd b);
   /// Everything that is not dropped has completed.
-  Bool finished();
+  Bool finished() { return finished(every_); }
+  Bool finished(std::span<const Cmd> of);
   /// The run cannot go on.
   Bool maximal();
   /// The run cannot go on, though something has not completed ([S-45]).
   Bool stuck();
+  /// The same of commands that nothing but conditions ties to the others; what those do is left
+  /// open.
+  Bool stuck(std::span<const Cmd> of);
   /// The start of `c` cannot be the next instant.
   Bool cannot_start(Cmd c);
   Bool is_met(const Need& need);  ///< Now, at the end of the run.
@@ -67,6 +73,9 @@ class Order {
   Int balance_now(SemaphoreId id);
   Bool few(const std::vector<Bool>& of, std::int64_t most);
   bool may_get_stuck() const;
+  void find_sure();
+  bool is_sure(const Need& need) const;
+  Bool cannot_go_on(std::span<const Cmd> of);
 
   const Program& program_;
   Solver& solver_;
@@ -75,7 +84,15 @@ class Order {
     Bool holds;
     Int when;
   };
-  std::vector<Met> met_;  ///< By count.
+  std::vector<Met> met_;    ///< By count.
+  std::vector<Cmd> every_;  ///< All commands.
+  /// By command: in every run that cannot go on it has completed, unless it is dropped.
+  std::vector<std::uint8_t> sure_;
+  struct Sure {
+    std::int64_t sum = 0;
+    std::int64_t most = 0;
+  };
+  std::vector<Sure> sure_signals_;  ///< By semaphore: of sure commands that are never dropped.
   Rows known_;
   Rows known_started_;
   std::size_t row_ = 0;      ///< Words; 0: nothing is known.

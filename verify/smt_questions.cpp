@@ -11,7 +11,7 @@ namespace {
 
 class QuestionMaker {
  public:
-  QuestionMaker(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+  QuestionMaker(const Program& program, Order& order, const Bytes& bytes, Terms& terms,
                 const Ticks* ticks)
       : program_(program), order_(order), bytes_(bytes), terms_(terms), ticks_(ticks) {}
 
@@ -24,6 +24,7 @@ class QuestionMaker {
     if (program_.listed.reaches_end) {
       add({.kind = Question::Kind::kDeadlock, .hazard = order_.stuck()});
     }
+    result_.finished = finished_;
     return std::move(result_);
   }
 
@@ -196,7 +197,7 @@ class QuestionMaker {
         continue;
       }
       std::vector<Bool> wrong;
-      for (const Expectation& expected : bytes_.expected(cell, reader)) {
+      for (const Expectation& expected : bytes_.expected(terms_, cell, reader)) {
         if (expected.base != Expectation::Base::kNothing) {
           wrong.push_back(terms_.both(expected.applies, finds_another(cell, r, expected)));
           continue;
@@ -354,7 +355,7 @@ class QuestionMaker {
 
   const Program& program_;
   Order& order_;
-  Bytes& bytes_;
+  const Bytes& bytes_;
   Terms& terms_;
   const Ticks* ticks_;
   Bool finished_;
@@ -363,7 +364,7 @@ class QuestionMaker {
 
 }  // namespace
 
-Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+Questions make_questions(const Program& program, Order& order, const Bytes& bytes, Terms& terms,
                          const Ticks* ticks) {
   return QuestionMaker(program, order, bytes, terms, ticks).make();
 }

@@ -22,7 +22,7 @@ struct Question {
     kUnwritten,  ///< MV105 by touch `reader` of `cell`.
     kVersion,    ///< MV104, or at the end MV106, likewise.
     kLifetime,   ///< MV112.
-    kDeadlock,   ///< MV111.
+    kDeadlock,   ///< MV111. The last of all, if it is asked.
     kUnknown,    ///< MV201: `first` is an unknown command, `second` what it meets, if anything.
   };
   Kind kind = Kind::kRace;
@@ -39,6 +39,7 @@ struct Question {
 
 struct Questions {
   std::vector<Question> all;
+  Bool finished;  ///< A part of each hazard with `at_end`: everything has completed.
   std::vector<std::vector<Bool>> races_of_cell;  ///< Of known commands: the hazards.
   std::uint64_t pairs = 0;                       ///< Conflicting pairs looked at.
 };
@@ -50,7 +51,7 @@ struct Ticks {
 };
 
 /// Those that the known order does not answer with no. With `ticks`, of timed runs ([S-57]).
-Questions make_questions(const Program& program, Order& order, Bytes& bytes, Terms& terms,
+Questions make_questions(const Program& program, Order& order, const Bytes& bytes, Terms& terms,
                          const Ticks* ticks = nullptr);
 
 }  // namespace memverify::smt

@@ -124,7 +124,7 @@ Run minimal_run(const Program& program, const Order& order, Solver& solver,
   return Minimizer(program, order, solver, question, std::move(run)).minimize();
 }
 
-Found found_version(const Program& program, Bytes& bytes, const Solver& solver,
+Found found_version(const Program& program, const Bytes& bytes, const Solver& solver,
                     const std::vector<Expectation>& expected, const Question& question,
                     const Run& run) {
   Found found;

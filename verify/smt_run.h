@@ -40,7 +40,7 @@ struct Found {
   bool expected_initial = false;
   Cmd expected = kNoCmd;
 };
-Found found_version(const Program& program, Bytes& bytes, const Solver& solver,
+Found found_version(const Program& program, const Bytes& bytes, const Solver& solver,
                     const std::vector<Expectation>& expected, const Question& question,
                     const Run& run);
 

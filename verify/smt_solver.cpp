@@ -14,6 +14,7 @@ namespace {
 /// Steps that a check may take: the query's own limit or what is left in all, whichever is less.
 std::uint64_t steps_left(const Limits& limits, std::uint64_t spent) {
   std::uint64_t left = limits.query_steps;
+  spent += limits.steps_before;
   if (limits.total_steps != 0) {
     const std::uint64_t rest = limits.total_steps > spent ? limits.total_steps - spent : 1;
     left = left == 0 ? rest : std::min(left, rest);
@@ -36,18 +37,36 @@ void raise_memory_limit(std::uint32_t megabytes) {
 struct Solver::Z3 {
   z3::context context;
   z3::solver solver;
-  z3::expr_vector terms;     ///< By id of our terms, as far as they are lowered.
-  std::size_t required = 0;  ///< Assertions given to Z3.
+  z3::expr_vector terms;              ///< Those that some question needed.
+  std::vector<std::uint32_t> places;  ///< By id of our terms: in `terms`; kNowhere, kOnTheWay.
+  std::size_t required = 0;           ///< Assertions given to Z3.
   std::unordered_map<std::uint32_t, std::uint32_t> proxies;  ///< Assumed formula to its literal.
 
   Z3() : solver(context, z3::solver::simple()), terms(context) {}
 
-  z3::expr of(std::uint32_t id) { return terms[static_cast<int>(id)]; }
+  static constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
+  static constexpr std::uint32_t kOnTheWay = 0xFFFFFFFEU;
 
-  void lower_up_to(const Terms& all, std::size_t size) {
-    while (terms.size() < size) {
-      const auto id = static_cast<std::uint32_t>(terms.size());
+  z3::expr of(std::uint32_t id) { return terms[static_cast<int>(places[id])]; }
+
+  /// What `roots` are made of and Z3 has not got yet, the oldest first.
+  void lower_all_of(const Terms& all, std::span<const Bool> roots) {
+    places.resize(all.terms().size(), kNowhere);
+    std::vector<std::uint32_t> missing;
+    std::vector<std::uint32_t> open;
+    for (const Bool root : roots) open.push_back(root.id);
+    while (!open.empty()) {
+      const std::uint32_t id = open.back();
+      open.pop_back();
+      if (places[id] != kNowhere) continue;
+      places[id] = kOnTheWay;
+      missing.push_back(id);
+      open.insert(open.end(), all.terms()[id].args.begin(), all.terms()[id].args.end());
+    }
+    std::ranges::sort(missing);
+    for (const std::uint32_t id : missing) {
       terms.push_back(lower(all.terms()[id], id));
+      places[id] = terms.size() - 1;
     }
   }
 
@@ -95,6 +114,7 @@ struct Solver::Z3 {
 
   /// A literal that stands for the formula as an assumption.
   z3::expr assumption(const Terms& all, Bool formula) {
+    lower_all_of(all, std::span(&formula, 1));
     const Term& term = all.terms()[formula.id];
     const TermKind kind = term.kind == TermKind::kNot ? all.terms()[term.args[0]].kind : term.kind;
     if (kind == TermKind::kBoolean) return of(formula.id);
@@ -105,7 +125,7 @@ struct Solver::Z3 {
   }
 };
 
-Solver::Solver(const Limits& limits) : limits_(limits) {
+Solver::Solver(const Limits& limits, Terms terms) : limits_(limits), terms_(std::move(terms)) {
   try {
     if (limits.memory_mb != 0) raise_memory_limit(limits.memory_mb);
     z3_ = std::make_unique<Z3>();
@@ -129,7 +149,7 @@ Answer Solver::check(std::span<const Bool> assumptions) {
   if (z3_ == nullptr) return Answer::kUnknown;
   core_.clear();
   ++queries_;
-  if (limits_.total_steps != 0 && steps_ >= limits_.total_steps) {
+  if (limits_.total_steps != 0 && limits_.steps_before + steps_ >= limits_.total_steps) {
     return unknown("the limit of " + std::to_string(limits_.total_steps) +
                    " solver steps in all was reached");
   }
@@ -152,7 +172,7 @@ std::optional<std::uint32_t> Solver::time_left() const {
 }
 
 Answer Solver::ask(std::span<const Bool> assumptions) {
-  z3_->lower_up_to(terms_, terms_.terms().size());
+  z3_->lower_all_of(terms_, std::span(required_).subspan(z3_->required));
   for (; z3_->required < required_.size(); ++z3_->required) {
     z3_->solver.add(z3_->of(required_[z3_->required].id));
   }
@@ -162,9 +182,10 @@ Answer Solver::ask(std::span<const Bool> assumptions) {
   const std::optional<std::uint32_t> time = time_left();
   if (!time) return unknown("the time is spent");
   z3::params params(z3_->context);
+  params.set("ctrl_c", false);  // Its handler is one for all threads; the signal ends the process.
   if (left != 0) params.set("rlimit", static_cast<unsigned>(left));
   if (*time != 0) params.set("timeout", static_cast<unsigned>(*time));
-  if (left != 0 || *time != 0) z3_->solver.set(params);
+  z3_->solver.set(params);
   const z3::check_result answer = z3_->solver.check(assumed);
   const std::uint64_t before = steps_;
   const z3::stats statistics = z3_->solver.statistics();

@@ -28,19 +28,26 @@ enum class Answer : std::uint8_t { kSat, kUnsat, kUnknown };
 struct Limits {
   std::uint32_t query_steps = 0;
   std::uint64_t total_steps = 0;
-  std::uint32_t query_ms = 0;   ///< Milliseconds; costs a timer thread a query.
-  double total_seconds = 0;     ///< From the making of the Solver on.
+  std::uint64_t steps_before = 0;  ///< Of total_steps: spent by others.
+  std::uint32_t query_ms = 0;      ///< Milliseconds; costs a timer thread a query.
+  double total_seconds = 0;        ///< From the making of the Solver on.
   std::uint32_t memory_mb = 0;  ///< Mebibytes of the process; the greatest of all Solvers counts.
 };
 
 class Solver {
  public:
-  explicit Solver(const Limits& limits = {});
+  explicit Solver(const Limits& limits = {}) : Solver(limits, Terms()) {}
+  /// For formulas made of `terms` already.
+  Solver(const Limits& limits, Terms terms);
   ~Solver();
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
 
   Terms& terms() { return terms_; }
+  const Terms& terms() const { return terms_; }
+
+  /// For the questions to come. Steps and time count from the making of the Solver on.
+  void set_limits(const Limits& limits) { limits_ = limits; }
 
   /// From now on `formula` holds.
   void require(Bool formula);

@@ -104,6 +104,8 @@ class Terms {
   Bool hold_at_most(std::span<const Bool> of, std::size_t most);
 
   const std::vector<Term>& terms() const { return terms_; }
+  /// By id: some root is the term or made of it.
+  std::vector<std::uint8_t> needed(std::span<const Bool> roots) const;
   const std::string& name(const Term& free) const {
     return names_[static_cast<std::size_t>(free.value)];
   }

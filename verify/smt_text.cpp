@@ -14,18 +14,6 @@ bool is_free(const Term& term) {
   return term.kind == TermKind::kBoolean || term.kind == TermKind::kInteger;
 }
 
-/// By id: whether some root needs the term.
-std::vector<std::uint8_t> needed_terms(const std::vector<Term>& terms,
-                                       std::span<const Bool> roots) {
-  std::vector<std::uint8_t> needed(terms.size(), 0);
-  for (const Bool root : roots) needed[root.id] = 1;
-  for (std::size_t id = terms.size(); id-- > 0;) {
-    if (!needed[id]) continue;
-    for (const std::uint32_t arg : terms[id].args) needed[arg] = 1;
-  }
-  return needed;
-}
-
 /// nullopt: a division by less than 1.
 std::optional<Wide> value_of(const Term& term, const std::vector<std::int64_t>& of) {
   const auto arg = [&](std::size_t k) -> Wide { return of[term.args[k]]; };
@@ -139,9 +127,19 @@ std::string symbol_text(std::uint32_t id, const std::string& name) {
 
 }  // namespace
 
+std::vector<std::uint8_t> Terms::needed(std::span<const Bool> roots) const {
+  std::vector<std::uint8_t> is_needed(terms_.size(), 0);
+  for (const Bool root : roots) is_needed[root.id] = 1;
+  for (std::size_t id = terms_.size(); id-- > 0;) {
+    if (!is_needed[id]) continue;
+    for (const std::uint32_t arg : terms_[id].args) is_needed[arg] = 1;
+  }
+  return is_needed;
+}
+
 std::optional<std::vector<std::int64_t>> Terms::evaluate(const Assignment& values,
                                                          std::span<const Bool> roots) const {
-  const std::vector<std::uint8_t> needed = needed_terms(terms_, roots);
+  const std::vector<std::uint8_t> is_needed = needed(roots);
   std::vector<std::int64_t> of(terms_.size(), 0);
   for (std::uint32_t id = 0; id < terms_.size(); ++id) {
     if (is_free(terms_[id])) {
@@ -153,7 +151,7 @@ std::optional<std::vector<std::int64_t>> Terms::evaluate(const Assignment& value
     const auto narrow = static_cast<std::int64_t>(value.value_or(0));
     if (value && Wide{narrow} == *value) {
       of[id] = narrow;
-    } else if (needed[id]) {
+    } else if (is_needed[id]) {
       return std::nullopt;
     }
   }
@@ -161,17 +159,17 @@ std::optional<std::vector<std::int64_t>> Terms::evaluate(const Assignment& value
 }
 
 std::string Terms::dump(std::span<const Bool> asserted, const std::string& comment) const {
-  const std::vector<std::uint8_t> needed = needed_terms(terms_, asserted);
+  const std::vector<std::uint8_t> is_needed = needed(asserted);
   std::vector<std::string> text(terms_.size());
   std::vector<std::uint32_t> uses(terms_.size(), 0);
   std::string body;
   bool linear = true;
   for (std::uint32_t id = 0; id < terms_.size(); ++id) {
-    if (!needed[id]) continue;
+    if (!is_needed[id]) continue;
     for (const std::uint32_t arg : terms_[id].args) ++uses[arg];
   }
   for (std::uint32_t id = 0; id < terms_.size(); ++id) {
-    if (!needed[id]) continue;
+    if (!is_needed[id]) continue;
     const Term& term = terms_[id];
     const std::string sort = is_boolean(term.kind) ? "Bool" : "Int";
     if (is_free(term)) {

@@ -33,7 +33,7 @@ class TimedEncoding {
   std::string make() {
     if (program_.bad_value) return "a semaphore's value is negative or passes 64 bits";
     order_.emplace(program_, solver_, Shortcuts::kKnownOrder);
-    bytes_ = Bytes::make(program_, terms_, kMostRuns);
+    bytes_ = Bytes::make(program_, kMostRuns);
     if (!bytes_) return "the strided tensors have too many contiguous runs of bytes";
     make_knobs();
     make_ticks();

@@ -11,7 +11,7 @@
 #include "plan/layout.h"
 #include "plan/words.h"
 #include "verify/cases.h"
-#include "verify/smt_findings.h"
+#include "verify/smt_ask.h"
 #include "verify/warnings.h"
 
 namespace memverify {
@@ -19,136 +19,10 @@ namespace {
 
 using smt::Answer;
 using smt::Bool;
+using smt::Encoding;
 using smt::Question;
 
-constexpr std::size_t kMaxRuns = std::size_t{1} << 20;
 constexpr std::uint32_t kMaxSampleIterations = 40;
-constexpr std::size_t kMaxRacyConditions = 256;  ///< Of one cell, before its versions are given up.
-
-smt::Limits limits_of(const SmtOptions& options) {
-  return {.query_steps = options.query_steps,
-          .total_steps = options.total_steps,
-          .total_seconds = options.max_seconds,
-          .memory_mb = options.memory_mb};
-}
-
-/// Everything about one value of the symbols.
-struct Encoding {
-  smt::Solver solver;
-  smt::Program program;
-  std::optional<smt::Order> order;
-  std::optional<smt::Bytes> bytes;  ///< nullopt: too many runs of bytes.
-  smt::Questions questions;
-
-  Encoding(const Plan& plan, const Layout& layout, std::uint32_t iterations, bool reaches_end,
-           const SmtOptions& options, smt::Shortcuts shortcuts)
-      : solver(limits_of(options)),
-        program(smt::make_program(plan, layout, iterations, reaches_end, solver.terms())) {
-    if (program.bad_value) return;
-    order.emplace(program, solver, shortcuts);
-    bytes = smt::Bytes::make(program, solver.terms(), kMaxRuns);
-    if (bytes) questions = smt::make_questions(program, *order, *bytes, solver.terms());
-  }
-};
-
-/// Asks all questions of one encoding.
-class Asker {
- public:
-  Asker(Findings& findings, Encoding& encoding, std::vector<SymbolValue> symbols)
-      : findings_(findings),
-        encoding_(encoding),
-        solver_(encoding.solver),
-        case_{encoding.program, *encoding.order, *encoding.bytes, encoding.solver,
-              std::move(symbols)},
-        racy_(encoding.bytes->cells().size()) {}
-
-  void ask_all() {
-    for (const Question& question : encoding_.questions.all) {
-      if (findings_.full()) {
-        findings_.stop();
-        return;
-      }
-      if (question.kind == Question::Kind::kVersion) {
-        ask_version(question);
-      } else {
-        ask(question);
-      }
-    }
-  }
-
- private:
-  /// What is known of a cell's races: under which conditions there are some.
-  struct Racy {
-    bool looked = false;
-    bool never = false;
-    bool given_up = false;
-    std::vector<Bool> excluded;  ///< Each false under conditions that let two accesses race.
-  };
-
-  void ask(const Question& question) {
-    switch (solver_.check(std::vector{question.hazard})) {
-      case Answer::kSat:
-        smt::add_finding(findings_, case_, question);
-        return;
-      case Answer::kUnsat:
-        return;
-      case Answer::kUnknown:
-        give_up(question);
-        return;
-    }
-  }
-
-  /// [S-52]: where a pair races, under the same conditions, versions are not asked.
-  void ask_version(const Question& question) {
-    Racy& racy = racy_[question.cell];
-    const std::vector<Bool>& races = encoding_.questions.races_of_cell[question.cell];
-    if (!racy.looked) look_for_races(racy, races);
-    while (!racy.given_up) {
-      std::vector<Bool> assumed = racy.excluded;
-      assumed.push_back(question.hazard);
-      const Answer answer = solver_.check(assumed);
-      if (answer == Answer::kUnsat) return;
-      if (answer == Answer::kUnknown) return give_up(question);
-      if (!racy.never) {
-        std::vector<Bool> here = smt::read_run(encoding_.program, solver_).conditions;
-        if (races_under(here, races)) {
-          racy.excluded.push_back(solver_.terms().no(solver_.terms().all(here)));
-          racy.given_up = racy.excluded.size() > kMaxRacyConditions;
-          continue;
-        }
-        here.push_back(question.hazard);
-        if (solver_.check(here) != Answer::kSat) return give_up(question);
-      }
-      return smt::add_finding(findings_, case_, question);
-    }
-  }
-
-  void look_for_races(Racy& racy, const std::vector<Bool>& races) {
-    racy.looked = true;
-    racy.never = races.empty() || !races_under({}, races);
-    // Without conditions one race decides.
-    racy.given_up = !racy.never && encoding_.program.conditions.empty();
-  }
-
-  /// Unless proven otherwise: the question about that race says so if it is not decided.
-  bool races_under(std::vector<Bool> conditions, const std::vector<Bool>& races) {
-    conditions.push_back(solver_.terms().any(races));
-    return solver_.check(conditions) != Answer::kUnsat;
-  }
-
-  void give_up(const Question& question) {
-    const std::string about = smt::subject(encoding_.program, *encoding_.bytes, question);
-    findings_.add_not_proven(
-        "The solver has not decided the question about " + about + ": " + solver_.reason() + ".",
-        "ask another engine, or raise the limit of the solver");
-  }
-
-  Findings& findings_;
-  Encoding& encoding_;
-  smt::Solver& solver_;
-  smt::Case case_;
-  std::vector<Racy> racy_;  ///< By cell.
-};
 
 /// How many iterations are unrolled.
 struct Unrolled {
@@ -255,13 +129,14 @@ class SmtVerifier {
       return;
     }
     if (!encoding.bytes) {
-      findings_.add_not_proven("The strided tensors have more than " + std::to_string(kMaxRuns) +
+      findings_.add_not_proven("The strided tensors have more than " +
+                                   std::to_string(Encoding::kMaxRuns) +
                                    " contiguous runs of bytes, the limit.",
                                "describe large strided tensors by contiguous ones");
       return;
     }
     stats_.pairs_checked += encoding.questions.pairs;
-    Asker(findings_, encoding, values).ask_all();
+    smt::ask_all(findings_, encoding, values, left);
     note_bindings(encoding);
   }
 
