@@ -1,6 +1,6 @@
 // Executes a witness step by step on sim/state.h. It never searches, save that conditions which the
 // finding leaves open are tried both ways. Tested by tests/unit/sim/replay_test.cpp.
-#include "sim/replay.h"
+#include "sim/replayer.h"
 
 #include <algorithm>
 #include <optional>

@@ -6,7 +6,6 @@
 
 #include "plan/finding.h"
 #include "plan/plan.h"
-#include "sim/stage.h"
 
 namespace memverify {
 
@@ -17,35 +16,13 @@ struct ReplayResult {
   std::uint64_t steps = 0;  ///< What it took: instants of the run, and commands that were laid out.
 };
 
-/// Replays runs of one plan, one after another. Runs under the same values of symbols and
-/// conditions and of the same number of iterations execute the same commands on the same bytes:
-/// what one has laid out serves those that come right after it, and each executes on a state of its
-/// own. `plan` must outlive it and stay as it is.
-class Replayer {
- public:
-  explicit Replayer(const Plan& plan) : plan_(plan), stage_(plan) {}
-
-  /// Takes `finding.witness` step by step under `finding.symbols` and `finding.when` (conditions
-  /// that are not listed: any value that lets the named ops run). Every step must be allowed by
-  /// [S-6] to [S-36]. At the end the finding must hold: MV101-103 both ops are between start and
-  /// complete and clash on `finding.bytes`; MV104, MV105 the reader has started and finds another
-  /// version than expected; MV106 everything has completed and the tensor does not hold its value;
-  /// MV111 no step is possible and the op waits; MV112 the access or free is outside alloc…free.
-  /// Cost: linear in the run and in the commands that may touch `finding.bytes`, and some bytes for
-  /// each command; in the plan, too, where the case is another than before, and of the rules about
-  /// bytes for the first such finding of a case.
-  ReplayResult replay(const Finding& finding);
-
- private:
-  ReplayResult replay_case(const Finding& finding, sim::Case settled);
-  ReplayResult replay_any_length(const Finding& finding);
-
-  const Plan& plan_;
-  sim::Stage stage_;
-  std::uint64_t taken_ = 0;  ///< Steps of runs, of the present replay.
-};
-
-/// Replays one run. Cost: linear in the plan and the run.
+/// Takes `finding.witness` step by step under `finding.symbols` and `finding.when` (conditions that
+/// are not listed: any value that lets the named ops run). Every step must be allowed by [S-6] to
+/// [S-36]. At the end the finding must hold: MV101-103 both ops are between start and complete and
+/// clash on `finding.bytes`; MV104, MV105 the reader has started and finds another version than
+/// expected; MV106 everything has completed and the tensor does not hold its value; MV111 no step
+/// is possible and the op waits; MV112 the access or free is outside alloc…free. Cost: linear in
+/// the plan and the run.
 ReplayResult replay(const Plan& plan, const Finding& finding);
 
 }  // namespace memverify

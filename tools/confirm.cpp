@@ -7,6 +7,7 @@
 
 #include "plan/describe.h"
 #include "plan/words.h"
+#include "sim/replayer.h"
 #include "verify/repair_waits.h"
 
 namespace memverify {

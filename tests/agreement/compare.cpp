@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "sim/replay.h"
+#include "sim/replayer.h"
 #include "tests/support/agreement.h"
 #include "tests/support/describe_result.h"
 #include "tools/shrink.h"

@@ -1,5 +1,5 @@
 // What one replay has laid out serves the next one without changing what it says, on random plans.
-#include "sim/replay.h"
+#include "sim/replayer.h"
 
 #include <gtest/gtest.h>
 
