@@ -52,6 +52,7 @@ std::vector<std::string_view> dtype_names() {
 
 Expr PlanBuilder::Impl::expr(const ExprSpec& spec) {
   if (const auto* value = std::get_if<std::int64_t>(&spec)) return *value;
+  has_formulas = true;
   Expr unresolved;
   unresolved.formula = static_cast<std::uint32_t>(names.intern(std::get<std::string_view>(spec)));
   return unresolved;
@@ -342,6 +343,7 @@ void PlanBuilder::add_output(const OutputSpec& spec) {
   Output output{.tensor = impl_->refer_always<TensorId>(spec.tensor)};
   output.from_initial = spec.from == "initial";
   if (!output.from_initial) output.from = impl_->refer<OpId>(spec.from);
+  if (output.from != kNone<OpId>) impl_->names_writers = true;
   impl_->plan.outputs.push_back(output);
 }
 

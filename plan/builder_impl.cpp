@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <tuple>
 
 #include "plan/suggest.h"
@@ -57,18 +58,20 @@ PlanBuilder::Impl::Impl() {
   update("add");
 }
 
-void PlanBuilder::Impl::fail(std::string_view id, std::string message, std::string pointer) {
-  if (errors.size() >= kMostErrors) return;
-  errors.push_back(
+void PlanBuilder::Impl::fail(Faults& found, std::string_view id, std::string message,
+                             std::string pointer) {
+  if (found.errors.size() >= kMostErrors) return;
+  found.errors.push_back(
       {.id = std::string(id), .message = std::move(message), .pointer = std::move(pointer)});
 }
 
-void PlanBuilder::Impl::unknown_name(NameKind kind, StringId name, std::string pointer) {
-  if (errors.size() >= kMostErrors) return;
+void PlanBuilder::Impl::unknown_name(Faults& found, NameKind kind, StringId name,
+                                     std::string pointer) {
+  if (found.errors.size() >= kMostErrors) return;
   const std::string_view text = names.text(name);
   const std::string kind_name(memverify::name(kind));
   std::string message = "no " + kind_name + " has the id " + quoted(text);
-  const std::string hint = nearest(kind, text);
+  const std::string hint = nearest(found, kind, text);
   if (!hint.empty()) {
     message += hint;
   } else {
@@ -78,20 +81,27 @@ void PlanBuilder::Impl::unknown_name(NameKind kind, StringId name, std::string p
       break;
     }
   }
-  fail(kind_name + ".unknown", std::move(message), std::move(pointer));
+  fail(found, kind_name + ".unknown", std::move(message), std::move(pointer));
 }
 
-std::string PlanBuilder::Impl::nearest(NameKind kind, std::string_view name) {
+std::string PlanBuilder::Impl::nearest(Faults& found, NameKind kind, std::string_view name) const {
   const std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
   Suggester suggester(name);
-  for (std::uint32_t at = 0; at < ids.size() && suggestions_left > 0; ++at) {
+  for (std::uint32_t at = 0; at < ids.size() && found.suggestions_left > 0; ++at) {
     if (ids[at] == kNoId) continue;
-    --suggestions_left;
+    --found.suggestions_left;
     suggester.consider(names.text(static_cast<StringId>(at)));
   }
   return suggester.hint();
 }
 
-void PlanBuilder::Impl::sort_errors() { std::ranges::stable_sort(errors, {}, place); }
+std::vector<Diagnostic> PlanBuilder::Impl::sorted_errors() {
+  std::vector<Diagnostic> errors = std::move(faults.errors);
+  errors.insert(errors.end(), std::make_move_iterator(op_faults.errors.begin()),
+                std::make_move_iterator(op_faults.errors.end()));
+  std::ranges::stable_sort(errors, {}, place);
+  if (errors.size() > kMostErrors) errors.resize(kMostErrors);
+  return errors;
+}
 
 }  // namespace memverify

@@ -57,8 +57,15 @@ struct PlanBuilder::Impl {
   /// Text -> its parsed form, without and with `iteration`.
   std::array<std::unordered_map<std::uint32_t, Expr>, 2> parsed;
   bool is_utf8 = false;  ///< Whatever is added.
-  std::vector<Diagnostic> errors;
-  std::size_t suggestions_left = 2'000'000;  ///< Candidates still looked at, over all errors.
+  bool has_formulas = false;
+  bool names_writers = false;  ///< Some read or output has `from`.
+  /// What is wrong, in the order in which it is found.
+  struct Faults {
+    std::vector<Diagnostic> errors;
+    std::size_t suggestions_left = 1'000'000;  ///< Candidates still looked at, over all errors.
+  };
+  Faults faults;
+  Faults op_faults;  ///< Of resolve_ops, which works beside the rest.
 
   Impl();
 
@@ -91,7 +98,7 @@ struct PlanBuilder::Impl {
   void resolve_declarations();  ///< Pools, semaphores, storages, tensors.
   void resolve_tensor(TensorId id);
   void check_four_bit(TensorId id);
-  void resolve_ops();
+  void resolve_ops();  ///< May run while declarations are resolved, if there are no formulas.
   void resolve_accesses(OpId id);
   void resolve_sync(OpId id);
   void resolve_wait(OpId id, std::uint32_t wait);
@@ -110,26 +117,34 @@ struct PlanBuilder::Impl {
   }
   /// Replaces the StringId in `field` by the id; `pointer()` is the place of an error.
   template <typename Id, typename Pointer>
-  void resolve(Id& field, NameKind kind, Pointer pointer) {
+  void resolve(Faults& found, Id& field, NameKind kind, Pointer pointer) {
     if (field == kNone<Id>) return;
     const std::uint32_t name = index(field);
     field = static_cast<Id>(find(kind, name));
-    if (field == kNone<Id>) unknown_name(kind, static_cast<StringId>(name), pointer());
+    if (field == kNone<Id>) unknown_name(found, kind, static_cast<StringId>(name), pointer());
   }
   template <typename Pointer>
-  void resolve(Expr& field, bool allow_iteration, Pointer pointer) {
-    if (!field.is_constant()) parse(field, allow_iteration, pointer);
+  void resolve(Faults& found, Expr& field, bool allow_iteration, Pointer pointer) {
+    if (!field.is_constant()) parse(found, field, allow_iteration, pointer);
   }
-  void parse(Expr& field, bool allow_iteration, const std::function<std::string()>& pointer);
+  template <typename Field, typename How, typename Pointer>
+  void resolve(Field& field, How how, Pointer pointer) {
+    resolve(faults, field, how, pointer);
+  }
+  void parse(Faults& found, Expr& field, bool allow_iteration,
+             const std::function<std::string()>& pointer);
 
   // --- Errors (builder_impl.cpp) ---
   /// Records an error, unless there are very many already.
-  void fail(std::string_view id, std::string message, std::string pointer);
-  void unknown_name(NameKind kind, StringId name, std::string pointer);
+  static void fail(Faults& found, std::string_view id, std::string message, std::string pointer);
+  void fail(std::string_view id, std::string message, std::string pointer) {
+    fail(faults, id, std::move(message), std::move(pointer));
+  }
+  void unknown_name(Faults& found, NameKind kind, StringId name, std::string pointer);
   /// "; did you mean `…`?", or "".
-  std::string nearest(NameKind kind, std::string_view name);
-  /// Stable sort by section and index.
-  void sort_errors();
+  std::string nearest(Faults& found, NameKind kind, std::string_view name) const;
+  /// All, in a stable order by section and index.
+  std::vector<Diagnostic> sorted_errors();
 };
 
 }  // namespace memverify

@@ -154,6 +154,7 @@ class PlanBuilder::Impl::OpAdder {
       access.distance = distance(spec.distance, list, i);
       access.from_initial = spec.from == "initial";
       if (!access.from_initial) access.from = impl_.refer<OpId>(spec.from);
+      if (access.from != kNone<OpId>) impl_.names_writers = true;
       if (kind == AccessKind::kAccumulate) {
         access.update = impl_.update(spec.update.empty() ? "add" : spec.update);
       }

@@ -103,6 +103,7 @@ std::string PlanBuilder::Impl::named_at(const NamedWriter& one) const {
 }
 
 void PlanBuilder::Impl::check_named_writers() {
+  if (!names_writers) return;
   std::vector<NamedWriter> named;
   for (const OpId id : ids(plan.ops)) {
     const Range range = plan.ops[id].accesses;

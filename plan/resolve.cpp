@@ -1,7 +1,9 @@
 // build(): names become ids and texts become expressions, in place.
 #include <algorithm>
 #include <cassert>
+#include <future>
 
+#include "plan/beside.h"
 #include "plan/builder_impl.h"
 #include "plan/layout.h"
 #include "plan/words.h"
@@ -13,12 +15,12 @@ constexpr std::size_t kMaxQuoted = 80;
 
 }  // namespace
 
-void PlanBuilder::Impl::parse(Expr& field, bool allow_iteration,
+void PlanBuilder::Impl::parse(Faults& found, Expr& field, bool allow_iteration,
                               const std::function<std::string()>& pointer) {
   const std::uint32_t text = field.formula;
   auto& known = parsed[allow_iteration ? 1 : 0];
-  if (const auto found = known.find(text); found != known.end()) {
-    field = found->second;
+  if (const auto at = known.find(text); at != known.end()) {
+    field = at->second;
     return;
   }
   std::string_view unknown_symbol;
@@ -36,8 +38,8 @@ void PlanBuilder::Impl::parse(Expr& field, bool allow_iteration,
     return;
   }
   std::string message = error->message;
-  if (!unknown_symbol.empty()) message += nearest(NameKind::kSymbol, unknown_symbol);
-  fail(error->id,
+  if (!unknown_symbol.empty()) message += nearest(found, NameKind::kSymbol, unknown_symbol);
+  fail(found, error->id,
        message + " (byte " + std::to_string(error->offset) + " of " +
            quoted(source.substr(0, kMaxQuoted)) + ")",
        pointer());
@@ -136,8 +138,8 @@ void PlanBuilder::Impl::resolve_ops() {
     const auto at = [&](std::string_view field) {
       return [=] { return json_pointer({"ops", index(id), field}); };
     };
-    resolve(op.queue, NameKind::kQueue, at("queue"));
-    resolve(op.storage, NameKind::kStorage, at("storage"));
+    resolve(op_faults, op.queue, NameKind::kQueue, at("queue"));
+    resolve(op_faults, op.storage, NameKind::kStorage, at("storage"));
     if (op.thread == kNone<ThreadId>) {
       op.thread = op.queue == kNone<QueueId> ? ThreadId{0} : plan.queues[op.queue].thread;
     }
@@ -149,18 +151,18 @@ void PlanBuilder::Impl::resolve_ops() {
           return json_pointer({"ops", index(id), "in_place", i - begin, which});
         };
       };
-      resolve(plan.in_places[i].read, NameKind::kTensor, side(0));
-      resolve(plan.in_places[i].written, NameKind::kTensor, side(1));
+      resolve(op_faults, plan.in_places[i].read, NameKind::kTensor, side(0));
+      resolve(op_faults, plan.in_places[i].written, NameKind::kTensor, side(1));
     }
     for (std::uint32_t i = op.when.begin; i < op.when.end; ++i) {
       ConditionId& condition = plan.when_terms[i].condition;
       const std::string_view name = names.text(static_cast<StringId>(condition));
-      resolve(condition, NameKind::kCondition, [&] {
+      resolve(op_faults, condition, NameKind::kCondition, [&] {
         return json_pointer({"ops", index(id), "when", name});
       });
     }
     for (std::uint32_t i = op.queues.begin; i < op.queues.end; ++i) {
-      resolve(plan.queue_lists[i], NameKind::kQueue, [&] {
+      resolve(op_faults, plan.queue_lists[i], NameKind::kQueue, [&] {
         return json_pointer({"ops", index(id), "queues", i - op.queues.begin});
       });
     }
@@ -172,13 +174,13 @@ void PlanBuilder::Impl::resolve_accesses(OpId id) {
   for (std::uint32_t i = range.begin; i < range.end; ++i) {
     Access& access = plan.accesses[i];
     const auto entry = [&] { return access_pointer(plan, id, i); };
-    resolve(access.tensor, NameKind::kTensor, entry);
-    resolve(access.pool, NameKind::kPool, [&] { return entry() + "/pool"; });
-    resolve(access.from, NameKind::kOp, [&] { return entry() + "/from"; });
+    resolve(op_faults, access.tensor, NameKind::kTensor, entry);
+    resolve(op_faults, access.pool, NameKind::kPool, [&] { return entry() + "/pool"; });
+    resolve(op_faults, access.from, NameKind::kOp, [&] { return entry() + "/from"; });
     if (access.part == Access::kWhole) continue;
     Part& part = plan.parts[access.part];
-    resolve(part.offset, false, [&] { return entry() + "/offset"; });
-    if (part.bytes) resolve(*part.bytes, false, [&] { return entry() + "/bytes"; });
+    resolve(op_faults, part.offset, false, [&] { return entry() + "/offset"; });
+    if (part.bytes) resolve(op_faults, *part.bytes, false, [&] { return entry() + "/bytes"; });
   }
 }
 
@@ -192,11 +194,12 @@ void PlanBuilder::Impl::resolve_sync(OpId id) {
     const auto entry = [&] {
       return json_pointer({"ops", index(id), "signals", i - op.signals.begin});
     };
-    resolve(signal.semaphore, NameKind::kSemaphore, [&] { return entry() + "/semaphore"; });
-    resolve(signal.value, true, [&] { return entry() + "/value"; });
+    resolve(op_faults, signal.semaphore, NameKind::kSemaphore,
+            [&] { return entry() + "/semaphore"; });
+    resolve(op_faults, signal.value, true, [&] { return entry() + "/value"; });
     if (signal.value.is_constant() && signal.value.constant < 0 &&
         signal.semaphore != kNone<SemaphoreId> && !plan.semaphores[signal.semaphore].timeline) {
-      fail("value.negative", "a signal cannot take away from a counting semaphore",
+      fail(op_faults, "value.negative", "a signal cannot take away from a counting semaphore",
            entry() + "/value");
     }
   }
@@ -205,9 +208,9 @@ void PlanBuilder::Impl::resolve_sync(OpId id) {
     const auto entry = [&] {
       return json_pointer({"ops", index(id), "after", i - op.after.begin});
     };
-    resolve(after.op, NameKind::kOp, entry);
+    resolve(op_faults, after.op, NameKind::kOp, entry);
     if (after.op != kNone<OpId> && plan.ops[after.op].kind == OpKind::kView) {
-      fail("after.view", "a view does not run, so nothing can come after it", entry());
+      fail(op_faults, "after.view", "a view does not run, so nothing can come after it", entry());
     }
   }
 }
@@ -215,17 +218,18 @@ void PlanBuilder::Impl::resolve_sync(OpId id) {
 void PlanBuilder::Impl::resolve_wait(OpId id, std::uint32_t i) {
   Wait& wait = plan.waits[i];
   const auto entry = [&] { return wait_pointer(plan, id, i); };
-  resolve(wait.semaphore, NameKind::kSemaphore, [&] { return entry() + "/semaphore"; });
-  resolve(wait.queue, NameKind::kQueue, [&] { return entry() + "/queue"; });
+  resolve(op_faults, wait.semaphore, NameKind::kSemaphore, [&] { return entry() + "/semaphore"; });
+  resolve(op_faults, wait.queue, NameKind::kQueue, [&] { return entry() + "/queue"; });
   const auto value_at = [&] { return entry() + "/" + std::string(value_key(wait.kind)); };
-  resolve(wait.value, wait.kind == WaitKind::kSemaphore, value_at);
+  resolve(op_faults, wait.value, wait.kind == WaitKind::kSemaphore, value_at);
   const bool may_be_negative = wait.kind == WaitKind::kSemaphore && !wait.consume;
   if (wait.value.is_constant() && wait.value.constant < 0 && !may_be_negative) {
-    fail("value.negative", "this number must not be negative", value_at());
+    fail(op_faults, "value.negative", "this number must not be negative", value_at());
   }
   if (wait.consume && wait.semaphore != kNone<SemaphoreId> &&
       plan.semaphores[wait.semaphore].timeline) {
-    fail("wait.consume", "a timeline semaphore cannot be consumed", entry() + "/consume");
+    fail(op_faults, "wait.consume", "a timeline semaphore cannot be consumed",
+         entry() + "/consume");
   }
 }
 
@@ -263,16 +267,16 @@ void PlanBuilder::Impl::resolve_boundary() {
 
 Result<Plan> PlanBuilder::build() && {
   Impl& impl = *impl_;
+  // Formulas share a pool, in the order in which they are met.
+  auto ops = std::async(impl.has_formulas ? std::launch::deferred : beside(impl.plan.ops.size()),
+                        [&] { impl.resolve_ops(); });
   impl.resolve_declarations();
   impl.find_roots();
-  impl.resolve_ops();
+  ops.get();
   impl.resolve_boundary();
   impl.check_in_place();
   impl.check_named_writers();
-  if (!impl.errors.empty()) {
-    impl.sort_errors();
-    return std::move(impl.errors);
-  }
+  if (std::vector<Diagnostic> errors = impl.sorted_errors(); !errors.empty()) return errors;
   impl.plan.names = impl.names.arena();
   return std::move(impl.plan);
 }

@@ -281,6 +281,7 @@ class ProgramMaker {
     std::vector<std::uint8_t> has_two_users(plan_.semaphores.size(), 0);
     is_contended_.assign(plan_.semaphores.size(), 0);
     taken_.assign(plan_.semaphores.size(), 0);
+    if (plan_.semaphores.empty()) return;
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       const Instance& instance = program_.instances[cmd];
       if (instance.gate) continue;
