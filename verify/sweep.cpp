@@ -83,7 +83,9 @@ class Sweeper {
       if (program_.instances[cmd].gate || program_.instances[cmd].skipped) continue;
       const OpKind kind = program_.op(cmd).kind;
       if (kind == OpKind::kOp) {
-        for (const AccessInstance& a : footprints_.of(cmd)) access(a);
+        for (const AccessInstance& a : footprints_.of(cmd)) {
+          if (is_mine(a)) access(a);
+        }
       } else if (kind == OpKind::kUnknown) {
         touch(cmd);
       }
@@ -118,6 +120,11 @@ class Sweeper {
 
   /// Runs lie wholly on one side.
   bool is_mine(const Run& run) const { return begin_ <= run.begin && run.begin < end_; }
+  /// False if no run is.
+  bool is_mine(const AccessInstance& a) const {
+    const std::span<const Run> runs = footprints_.runs(a);
+    return !runs.empty() && runs.front().begin < end_ && begin_ < runs.back().end;
+  }
 
   void join_groups(const AccessInstance& a, std::uint32_t kind) {
     const std::uint32_t id = footprints_.index_of(a);
