@@ -122,7 +122,10 @@ class Compiler {
   void add_effect(std::size_t semaphore, std::size_t digits, CommandId c, std::size_t at,
                   std::int64_t value) {
     std::vector<std::int64_t>& effects = model_.effects[semaphore];
-    if (effects.empty()) effects.resize(digits, 0);
+    if (effects.empty()) {
+      const bool timeline = model_.timeline[semaphore] != 0;
+      effects.resize(digits, timeline ? model_.initial[semaphore] : 0);
+    }
     effects[at] =
         model_.timeline[semaphore] != 0 ? std::max(effects[at], value) : effects[at] + value;
     std::vector<ChainId>& affecting = model_.affecting[semaphore];

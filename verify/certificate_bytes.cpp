@@ -300,7 +300,7 @@ std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
 void BytePass::list_events() {
   for (Node node = 0; node < model_.size(); ++node) {
     const OpKind kind = model_.op(node).kind;
-    if (kind != OpKind::kAlloc && kind != OpKind::kFree) continue;
+    if ((kind != OpKind::kAlloc && kind != OpKind::kFree) || model_[node].passed) continue;
     const StorageId storage = model_.op(node).storage;
     const std::uint32_t slot = model_.layout().slot_index(storage, model_[node].iteration);
     auto& events = events_[index(storage)][slot];

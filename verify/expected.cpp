@@ -1,6 +1,7 @@
 #include "verify/expected.h"
 
 #include <algorithm>
+#include <cassert>
 #include <future>
 #include <optional>
 
@@ -31,7 +32,7 @@ class ExpectedMaker {
       if (is_mine(begin)) state_.assign(begin, end, kInitialVersion);
     }
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
-      if (program_.instances[cmd].gate) continue;
+      if (program_.instances[cmd].gate || program_.instances[cmd].skipped) continue;
       const Op& op = program_.op(cmd);
       if (op.kind == OpKind::kAlloc) {
         last_alloc_[footprints_.slot_of_storage(op.storage, program_.instances[cmd].iteration)] =
@@ -97,6 +98,7 @@ class ExpectedMaker {
   }
 
   std::uint32_t next_piece() const {
+    assert(pieces_.size() < Expected::kSecond);
     return first_piece_ + static_cast<std::uint32_t>(pieces_.size());
   }
 

@@ -21,7 +21,7 @@ class LifetimeChecker {
     if (!any_) return {};
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       const Instance& instance = program_.instances[cmd];
-      if (instance.gate) continue;
+      if (instance.gate || instance.skipped) continue;
       const Op& op = program_.op(cmd);
       if (op.kind == OpKind::kAlloc || op.kind == OpKind::kFree) {
         ++seen_[footprints_.slot_of_storage(op.storage, instance.iteration)];
@@ -57,7 +57,7 @@ class LifetimeChecker {
     seen_.resize(footprints_.slots(), 0);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       const Instance& instance = program_.instances[cmd];
-      if (instance.gate) continue;
+      if (instance.gate || instance.skipped) continue;
       const Op& op = program_.op(cmd);
       if (op.kind != OpKind::kAlloc && op.kind != OpKind::kFree) continue;
       auto& events = events_[footprints_.slot_of_storage(op.storage, instance.iteration)];

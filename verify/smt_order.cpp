@@ -129,11 +129,13 @@ void Order::require_commands() {
     met_.push_back({terms_.boolean("count met"), terms_.integer("count met at")});
   }
   require_counts();
-  // No count is ever below 0. That follows from the rest, but only step by step.
+  // No count is ever below 0, or below what it was at first. That follows from the rest, but only
+  // step by step.
   for (SemaphoreId id : ids<SemaphoreId>(program_.semaphores.size())) {
     const SemaphoreUse& use = program_.semaphores[index(id)];
     if (use.takes.empty()) continue;
-    solver_.require(terms_.at_most(terms_.number(-use.initial), balance_now(id)));
+    const std::int64_t least = std::min<std::int64_t>(use.initial, 0) - use.initial;
+    solver_.require(terms_.at_most(terms_.number(least), balance_now(id)));
   }
   for (Cmd c = 0; c < program_.commands.size(); ++c) {
     const Command& command = program_.commands[c];
