@@ -303,9 +303,15 @@ Encoding::Encoding(const Plan& plan, const Layout& layout, std::uint32_t iterati
     : solver(limits_of(options)),
       program(make_program(plan, layout, iterations, reaches_end, solver.terms())) {
   if (program.bad_value) return;
+  if (options.max_seconds > 0) {
+    const auto budget = std::chrono::duration<double>(std::min(options.max_seconds, 1e9));
+    solver.terms().set_deadline(std::chrono::steady_clock::now() +
+                                std::chrono::duration_cast<std::chrono::nanoseconds>(budget));
+  }
   order.emplace(program, solver, shortcuts);
   bytes = Bytes::make(program, kMaxRuns);
   if (bytes) questions = make_questions(program, *order, *bytes, solver.terms());
+  solver.terms().set_deadline(std::nullopt);
 }
 
 void ask_all(Findings& findings, Encoding& encoding, const std::vector<SymbolValue>& symbols,

@@ -36,6 +36,7 @@ struct Encoding {
   std::optional<Bytes> bytes;  ///< nullopt: too many runs of bytes.
   Questions questions;
 
+  /// Throws OutOfTime where SmtOptions::max_seconds do not suffice.
   Encoding(const Plan& plan, const Layout& layout, std::uint32_t iterations, bool reaches_end,
            const SmtOptions& options, Shortcuts shortcuts);
 };

@@ -49,8 +49,10 @@ struct Solver::Z3 {
 
   z3::expr of(std::uint32_t id) { return terms[static_cast<int>(places[id])]; }
 
-  /// What `roots` are made of and Z3 has not got yet, the oldest first.
-  void lower_all_of(const Terms& all, std::span<const Bool> roots) {
+  /// What `roots` are made of and Z3 has not got yet, the oldest first. `is_late` is asked now and
+  /// then; where it is, OutOfTime, and this must not be asked again.
+  template <typename IsLate>
+  void lower_all_of(const Terms& all, std::span<const Bool> roots, const IsLate& is_late) {
     places.resize(all.terms().size(), kNowhere);
     std::vector<std::uint32_t> missing;
     std::vector<std::uint32_t> open;
@@ -64,7 +66,9 @@ struct Solver::Z3 {
       open.insert(open.end(), all.terms()[id].args.begin(), all.terms()[id].args.end());
     }
     std::ranges::sort(missing);
+    constexpr std::size_t kBetweenLooks = 256;
     for (const std::uint32_t id : missing) {
+      if (terms.size() % kBetweenLooks == 0 && is_late()) throw OutOfTime();
       terms.push_back(lower(all.terms()[id], id));
       places[id] = terms.size() - 1;
     }
@@ -113,8 +117,9 @@ struct Solver::Z3 {
   }
 
   /// A literal that stands for the formula as an assumption.
-  z3::expr assumption(const Terms& all, Bool formula) {
-    lower_all_of(all, std::span(&formula, 1));
+  template <typename IsLate>
+  z3::expr assumption(const Terms& all, Bool formula, const IsLate& is_late) {
+    lower_all_of(all, std::span(&formula, 1), is_late);
     const Term& term = all.terms()[formula.id];
     const TermKind kind = term.kind == TermKind::kNot ? all.terms()[term.args[0]].kind : term.kind;
     if (kind == TermKind::kBoolean) return of(formula.id);
@@ -157,6 +162,8 @@ Answer Solver::check(std::span<const Bool> assumptions) {
     return ask(assumptions);
   } catch (const z3::exception& error) {
     return unknown(std::string("Z3 gave up: ") + error.msg());
+  } catch (const OutOfTime&) {
+    return unknown("the time is spent");
   } catch (const std::bad_alloc&) {
     return unknown("there was no memory left");
   }
@@ -172,15 +179,17 @@ std::optional<std::uint32_t> Solver::time_left() const {
 }
 
 Answer Solver::ask(std::span<const Bool> assumptions) {
-  z3_->lower_all_of(terms_, std::span(required_).subspan(z3_->required));
+  const auto is_late = [this] { return !time_left(); };
+  if (is_late()) throw OutOfTime();
+  z3_->lower_all_of(terms_, std::span(required_).subspan(z3_->required), is_late);
   for (; z3_->required < required_.size(); ++z3_->required) {
     z3_->solver.add(z3_->of(required_[z3_->required].id));
   }
   z3::expr_vector assumed(z3_->context);
-  for (const Bool a : assumptions) assumed.push_back(z3_->assumption(terms_, a));
+  for (const Bool a : assumptions) assumed.push_back(z3_->assumption(terms_, a, is_late));
   const std::uint64_t left = steps_left(limits_, steps_);
   const std::optional<std::uint32_t> time = time_left();
-  if (!time) return unknown("the time is spent");
+  if (!time) throw OutOfTime();
   z3::params params(z3_->context);
   params.set("ctrl_c", false);  // Its handler is one for all threads; the signal ends the process.
   if (left != 0) params.set("rlimit", static_cast<unsigned>(left));

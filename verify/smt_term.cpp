@@ -28,6 +28,10 @@ std::uint32_t Terms::add_term(Term term) {
     if (terms_[at->second] == term) return at->second;
   }
   const auto id = static_cast<std::uint32_t>(terms_.size());
+  constexpr std::uint32_t kBetweenLooks = 256;
+  if (id % kBetweenLooks == 0 && deadline_ && std::chrono::steady_clock::now() > *deadline_) {
+    throw OutOfTime();
+  }
   terms_.push_back(std::move(term));
   known_.emplace(hash, id);
   return id;

@@ -8,6 +8,7 @@
 // Tested by tests/unit/verify/smt_solver_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -63,9 +64,17 @@ struct Term {
 /// Values of free terms, by id; of other terms they are worked out.
 using Assignment = std::unordered_map<std::uint32_t, std::int64_t>;
 
+/// Thrown where a deadline has passed.
+struct OutOfTime {};
+
 class Terms {
  public:
   Terms();
+
+  /// From now on, whoever makes many terms may meet OutOfTime after `deadline`. nullopt: nobody.
+  void set_deadline(std::optional<std::chrono::steady_clock::time_point> deadline) {
+    deadline_ = deadline;
+  }
 
   /// Free terms. Names are for people and need not be unique; dumped names are.
   Bool boolean(std::string name);
@@ -126,6 +135,7 @@ class Terms {
   std::optional<std::int64_t> constant(Int a) const;
 
   std::vector<Term> terms_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
   std::vector<std::string> names_;
   std::unordered_multimap<std::size_t, std::uint32_t> known_;  ///< By hash.
 };

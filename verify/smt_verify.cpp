@@ -119,8 +119,16 @@ class SmtVerifier {
     findings_.add_static(static_faults(plan_, layout.value(), options_.max_findings + 1), values);
     SmtOptions left = options_;
     if (left.max_seconds > 0) left.max_seconds = std::max(left.max_seconds - seconds(), 0.001);
-    Encoding encoding(plan_, layout.value(), unrolled_.iterations, unrolled_.all, left,
-                      smt::Shortcuts::kKnownOrder);
+    std::optional<Encoding> made;
+    try {
+      made.emplace(plan_, layout.value(), unrolled_.iterations, unrolled_.all, left,
+                   smt::Shortcuts::kKnownOrder);
+    } catch (const smt::OutOfTime&) {
+      findings_.add_not_proven("The time was spent before the solver had its formulas.",
+                               "give more time, or ask another engine");
+      return;
+    }
+    Encoding& encoding = *made;
     stats_.ops += encoding.program.commands.size();
     if (encoding.program.bad_value) {
       findings_.add_not_proven(
@@ -175,7 +183,9 @@ Result<std::string> dump_smt2(const Plan& plan, const SmtOptions& options) {
   if (!unrolled.problem.empty()) return limit(unrolled.problem);
   const Result<Layout> layout = Layout::make(plan, SymbolCases(plan).corners().front());
   if (!layout.ok()) return layout.errors();
-  Encoding encoding(plan, layout.value(), unrolled.iterations, unrolled.all, options,
+  SmtOptions untimed = options;
+  untimed.max_seconds = 0;
+  Encoding encoding(plan, layout.value(), unrolled.iterations, unrolled.all, untimed,
                     smt::Shortcuts::kNone);
   if (!encoding.bytes) return limit("a semaphore's value, or the number of runs of bytes");
   smt::Terms& terms = encoding.solver.terms();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -18,6 +19,7 @@
 #include "verify/cases.h"
 #include "verify/in_turn.h"
 #include "verify/smt_ask.h"
+#include "verify/smt_term.h"
 #include "verify/smt_verify.h"
 
 namespace memverify {
@@ -204,6 +206,18 @@ TEST(SmtThreads, LimitsHold) {
   EXPECT_NE(all.findings.back().message.find("20000 solver steps in all"), std::string::npos);
   const EngineResult soon = verify_smt(plan, {.max_seconds = 1e-6, .first_steps = 0, .threads = 2});
   EXPECT_EQ(soon.verdict, Verdict::kUnknown);
+}
+
+/// The time is heard while formulas are made, before there is a question.
+TEST(SmtThreads, TimeEndsTheMakingOfFormulas) {
+  const auto make_many = [](smt::Terms& terms) {
+    for (int k = 0; k < 1000; ++k) terms.boolean("b" + std::to_string(k));
+  };
+  smt::Terms terms;
+  terms.set_deadline(std::chrono::steady_clock::now() - std::chrono::seconds(1));
+  EXPECT_THROW(make_many(terms), smt::OutOfTime);
+  terms.set_deadline(std::nullopt);
+  EXPECT_NO_THROW(make_many(terms));
 }
 
 /// What shows at the end needs the other parts to come to theirs.
