@@ -3,9 +3,10 @@
 // Problem: the ends of all runs of all accesses cut the bytes of a pool into pieces; strided
 //   tensors give each end many times, and every end is looked up again.
 // Idea: where the addresses lie close together, a bit for each address between the least and the
-//   greatest says which are there, and counts of the bits before each word number them. Else they
-//   are sorted and searched.
-// Cost: O(n) with at most one word an address given and O(1) a number, or O(n log n) and O(log n).
+//   greatest says which are there, and counts of the bits before each word number them. Addresses
+//   are counted in the greatest power of two that divides all distances. Else they are sorted and
+//   searched.
+// Cost: O(n) with at most two words an address given and O(1) a number, or O(n log n) and O(log n).
 // Tested by tests/unit/verify/end_points_test.cpp.
 #pragma once
 
@@ -34,17 +35,21 @@ class EndPoints {
       const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), address);
       return static_cast<std::uint32_t>(at - sorted_.begin());
     }
-    const auto at = static_cast<std::uint64_t>(address - least_);
+    const std::uint64_t at = place(address);
     const std::uint64_t before = bits_[at / 64] & ((std::uint64_t{1} << (at % 64)) - 1);
     return counted_[at / 64] + static_cast<std::uint32_t>(std::popcount(before));
   }
 
  private:
   void mark(const std::vector<std::int64_t>& addresses, std::size_t words);
+  std::uint64_t place(std::int64_t address) const {
+    return (static_cast<std::uint64_t>(address) - static_cast<std::uint64_t>(least_)) >> shift_;
+  }
 
   std::vector<std::int64_t> sorted_;
   std::int64_t least_ = 0;
-  std::vector<std::uint64_t> bits_;     ///< From `least_` on; empty: not used.
+  int shift_ = 0;
+  std::vector<std::uint64_t> bits_;     ///< By place; empty: not used.
   std::vector<std::uint32_t> counted_;  ///< By word: bits in the words before.
 };
 

@@ -190,17 +190,18 @@ void Findings::fill_race(const CaseView& view, const RacingPair& pair, Finding& 
   set_witness(finding, view.witnesses.both_open(pair.first, pair.second));
 }
 
-void Findings::add_suspects(const CaseView& view, const SweepResult& sweep) {
-  for (const Suspect& suspect : sweep.suspects) {
+void Findings::add_suspects(const CaseView& view, const std::vector<Suspect>& suspects,
+                            const PointMarks& racy) {
+  for (const Suspect& suspect : suspects) {
     // On bytes where some pair races the version is not asked; that nobody wrote them stands.
     const bool is_shown = !suspect.run.empty();
     if (is_shown || view.versions.base(suspect.expected) == kUnwrittenVersion) {
       add_suspect(view, suspect, suspect.bytes);
       continue;
     }
-    const std::size_t begin = sweep.racy.first_not(suspect.begin, suspect.end);
+    const std::size_t begin = racy.first_not(suspect.begin, suspect.end);
     if (begin == suspect.end) continue;
-    const std::size_t end = sweep.racy.first(begin, suspect.end);
+    const std::size_t end = racy.first(begin, suspect.end);
     const auto address = [&](std::size_t point) {
       return view.footprints.address(static_cast<std::uint32_t>(point));
     };
@@ -346,8 +347,7 @@ void Findings::add_deadlock(const CaseView& view, const std::vector<Blocked>& co
   }
 }
 
-void Findings::add_unknowns(const CaseView& view,
-                            const std::vector<std::pair<Cmd, Cmd>>& unknowns) {
+void Findings::add_unknowns(const CaseView& view, const std::map<Cmd, Cmd>& unknowns) {
   for (const auto& [unknown, other] : unknowns) {
     const Instance& instance = view.program.instances[unknown];
     Finding* finding = add({Rule::kNotProven, index(instance.op), kNobody}, &view);

@@ -39,12 +39,14 @@ class Findings {
 
   void add_static(std::vector<Finding> findings, const std::vector<SymbolValue>& symbols);
   void add_races(const CaseView& view, const RacingPairs& pairs);
-  void add_suspects(const CaseView& view, const SweepResult& sweep);
+  void add_suspects(const CaseView& view, const std::vector<Suspect>& suspects,
+                    const PointMarks& racy);
   void add_lifetimes(const CaseView& view, const std::vector<LifetimeFault>& faults);
   /// `steps`: a run that ends with them blocked.
   void add_deadlock(const CaseView& view, const std::vector<Blocked>& commands,
                     const std::vector<Step>& steps);
-  void add_unknowns(const CaseView& view, const std::vector<std::pair<Cmd, Cmd>>& unknowns);
+  /// Pairs as in SweepResult::unknowns.
+  void add_unknowns(const CaseView& view, const std::map<Cmd, Cmd>& unknowns);
   /// MV201 for a feature or limit; `message` says which and what would lift it.
   void add_not_proven(std::string message, std::string help);
   /// Help for a record that nothing waits for: the race that a wait for it would settle; "" if

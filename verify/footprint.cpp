@@ -45,21 +45,28 @@ class FootprintMaker {
   using Family = Footprints::Family;
   static constexpr std::uint32_t kUnmade = 0xFFFFFFFFU;
 
-  std::size_t slots_of(TensorId tensor) const {
-    return plan_.storages[plan_.tensors[tensor].storage].slots.size();
-  }
-  Family& family(TensorId tensor) { return result_.families_[index(plan_.tensors[tensor].root)]; }
+  /// What is asked of a tensor again and again.
+  struct Placed {
+    TensorId root;
+    std::uint32_t slots;
+    std::uint32_t first;  ///< In shape_of_.
+  };
+
+  std::uint32_t slots_of(TensorId tensor) const { return placed_[index(tensor)].slots; }
+  Family& family(TensorId tensor) { return result_.families_[index(placed_[index(tensor)].root)]; }
 
   void number_slots() {
+    result_.first_slot_.reserve(plan_.storages.size());
     for (const Storage& storage : plan_.storages) {
       result_.first_slot_.push_back(static_cast<std::uint32_t>(result_.slots_));
       result_.slots_ += storage.slots.size();
     }
-    whole_.reserve(plan_.tensors.size());
+    placed_.reserve(plan_.tensors.size());
     std::uint32_t next = 0;
-    for (TensorId tensor : ids(plan_.tensors)) {
-      whole_.push_back(next);
-      next += static_cast<std::uint32_t>(slots_of(tensor));
+    for (const Tensor& tensor : plan_.tensors) {
+      const auto slots = static_cast<std::uint32_t>(plan_.storages[tensor.storage].slots.size());
+      placed_.push_back({tensor.root, slots, next});
+      next += slots;
     }
     shape_of_.assign(next, kUnmade);
     result_.shapes_.reserve(next);
@@ -71,17 +78,16 @@ class FootprintMaker {
 
   void describe_families() {
     result_.families_.resize(plan_.tensors.size());
-    for (const Op& op : plan_.ops) {
-      if (op.kind == OpKind::kView) continue;
-      for (const Access& access : plan_.accesses_of(op)) {
-        if (access.tensor == kNone<TensorId>) continue;
-        Family& f = family(access.tensor);
-        f.max_distance = std::max(f.max_distance, static_cast<std::int32_t>(access.distance));
-        const bool writes =
-            access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
-        if (writes && op.runs != Runs::kFirst) f.one_instance = false;
-        if (slots_of(access.tensor) > 1) f.one_instance = false;
-      }
+    bool looks_back = false;
+    for (const Access& access : plan_.accesses) {
+      looks_back = looks_back || access.distance > 0;
+      accumulates_ = accumulates_ || access.kind == AccessKind::kAccumulate;
+    }
+    // Of a single iteration that does not look back there is one instance of everything.
+    const bool several =
+        program_.iterations > 1 || looks_back || result_.slots_ != plan_.storages.size();
+    if (several) {
+      for (const Op& op : plan_.ops) describe_accesses(op);
     }
     for (const auto* boundary : {&plan_.inputs, &plan_.constants}) {
       for (TensorId tensor : *boundary) {
@@ -94,55 +100,72 @@ class FootprintMaker {
     }
   }
 
-  std::int32_t instance_of(TensorId tensor, std::int64_t iteration) {
-    return family(tensor).one_instance ? 0 : static_cast<std::int32_t>(iteration);
+  void describe_accesses(const Op& op) {
+    if (op.kind == OpKind::kView) return;
+    for (const Access& access : plan_.accesses_of(op)) {
+      if (access.tensor == kNone<TensorId>) continue;
+      Family& f = family(access.tensor);
+      f.max_distance = std::max(f.max_distance, static_cast<std::int32_t>(access.distance));
+      const bool writes = access.kind == AccessKind::kWrite || access.kind == AccessKind::kClobber;
+      if (writes && op.runs != Runs::kFirst) f.one_instance = false;
+      if (slots_of(access.tensor) > 1) f.one_instance = false;
+    }
   }
 
   void list_accesses() {
-    static constexpr AccessKind kOrder[] = {AccessKind::kRead, AccessKind::kAccumulate,
-                                            AccessKind::kWrite, AccessKind::kClobber};
     result_.first_.reserve(program_.instances.size() + 1);
-    std::size_t count = plan_.outputs.size();
-    for (const Instance& i : program_.instances) count += plan_.ops[i.op].accesses.size();
+    result_.kinds_.reserve(program_.instances.size());
+    std::size_t count = plan_.outputs.size() + program_.iterations * plan_.accesses.size();
     for (const auto* kept : {&plan_.inputs, &plan_.constants}) {
       for (TensorId tensor : *kept) count += slots_of(tensor);
     }
-    result_.accesses_.reserve(count);
+    result_.accesses_.reserve(count);  // Costs address space only.
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
       const Instance& instance = program_.instances[cmd];
-      if (instance.gate || instance.skipped) continue;
-      const Range range = plan_.ops[instance.op].accesses;
-      for (AccessKind kind : kOrder) {
-        for (std::uint32_t k = range.begin; k < range.end; ++k) {
-          if (plan_.accesses[k].kind == kind) add(cmd, instance, k);
-        }
-      }
+      const bool touches = !instance.gate && !instance.skipped;
+      const Op& op = plan_.ops[instance.op];
+      result_.kinds_.push_back(touches ? op.kind : OpKind::kOp);
+      if (touches) list_accesses_of(op, cmd, instance);
     }
     result_.first_.push_back(static_cast<std::uint32_t>(result_.accesses_.size()));
   }
 
-  void add(Cmd cmd, const Instance& instance, std::uint32_t k) {
-    const Access& access = plan_.accesses[k];
-    AccessInstance a{.cmd = cmd, .kind = access.kind, .access = k, .tensor = access.tensor};
-    if (access.tensor == kNone<TensorId>) {
-      a.footprint = make_shape(layout_.access_region(plan_, access, 0), 0, kNone<TensorId>);
-      add(a);
+  void list_accesses_of(const Op& op, Cmd cmd, const Instance& instance) {
+    if (!accumulates_) {  // Then that is their order.
+      for (std::uint32_t k = op.accesses.begin; k < op.accesses.end; ++k) add(cmd, instance, k);
       return;
     }
-    a.instance = instance_of(access.tensor, std::int64_t{instance.iteration} - access.distance);
-    if (access.kind == AccessKind::kAccumulate) {
-      a.update = update_number(access);
-      result_.accumulates_ = true;
+    for (AccessKind kind :
+         {AccessKind::kRead, AccessKind::kAccumulate, AccessKind::kWrite, AccessKind::kClobber}) {
+      for (std::uint32_t k = op.accesses.begin; k < op.accesses.end; ++k) {
+        if (plan_.accesses[k].kind == kind) add(cmd, instance, k);
+      }
     }
-    a.footprint = access.part == Access::kWhole ? whole_shape(access.tensor, a.instance)
-                                                : part_shape(access, a.instance);
-    add(a);
   }
 
-  void add(const AccessInstance& a) {
-    runs_of_accesses_ += ranges_.runs(a.footprint);
-    result_.accesses_.push_back(a);
+  void add(Cmd cmd, const Instance& instance, std::uint32_t k) {
+    const Access& access = plan_.accesses[k];
+    AccessInstance& a = result_.accesses_.emplace_back();
+    a.cmd = cmd;
+    a.kind = access.kind;
+    a.has_from = access.from_initial || access.from != kNone<OpId>;
+    a.access = k;
+    a.tensor = access.tensor;
+    if (access.tensor == kNone<TensorId>) {
+      a.footprint = make_shape(layout_.access_region(plan_, access, 0), 0, kNone<TensorId>);
+      return;
+    }
+    set_instance(a, std::int64_t{instance.iteration} - access.distance);
+    if (access.kind == AccessKind::kAccumulate) a.update = update_number(access);
+    a.footprint = access.part == Access::kWhole ? whole_shape(access.tensor, a.instance)
+                                                : part_shape(access, a.instance);
+  }
+
+  void set_instance(AccessInstance& a, std::int64_t iteration) const {
+    a.root = placed_[index(a.tensor)].root;
+    const bool is_one = result_.families_[index(a.root)].one_instance;
+    a.instance = is_one ? 0 : static_cast<std::int32_t>(iteration);
   }
 
   std::uint32_t update_number(const Access& access) {
@@ -151,22 +174,25 @@ class FootprintMaker {
         .first->second;
   }
 
+  std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
+    const Placed& placed = placed_[index(tensor)];
+    std::uint32_t& shape = shape_of_[placed.first + slot_index(tensor, instance)];
+    if (shape == kUnmade) shape = make_whole_shape(tensor, instance);
+    return shape;
+  }
+
   std::uint32_t slot_index(TensorId tensor, std::int32_t instance) const {
+    if (slots_of(tensor) == 1) return 0;
     return layout_.slot_index(plan_.tensors[tensor].storage, instance);
   }
 
-  std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
-    std::uint32_t& shape = shape_of_[whole_[index(tensor)] + slot_index(tensor, instance)];
-    if (shape != kUnmade) return shape;
+  std::uint32_t make_whole_shape(TensorId tensor, std::int32_t instance) {
     const Region& bytes = layout_.tensor(tensor).bytes;
-    if (bytes.is_contiguous() && !bytes.empty()) {
-      const std::int64_t slot = layout_.slot_address(plan_.tensors[tensor].storage, instance);
-      ranges_.add(ByteRange{bytes.hull().begin + slot, bytes.hull().end + slot});
-      shape = name_shape(bytes.pool(), slot, plan_.tensors[tensor].root);
-    } else {
-      shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
-    }
-    return shape;
+    if (!bytes.is_contiguous() || bytes.empty())
+      return make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
+    const std::int64_t slot = layout_.slot_address(plan_.tensors[tensor].storage, instance);
+    const ByteRange placed{bytes.hull().begin + slot, bytes.hull().end + slot};
+    return name_shape(ranges_.add(bytes.pool(), placed), slot, placed_[index(tensor)].root);
   }
 
   std::uint32_t part_shape(const Access& access, std::int32_t instance) {
@@ -189,14 +215,12 @@ class FootprintMaker {
   }
 
   std::uint32_t make_shape(const Region& region, std::int64_t slot_address, TensorId root) {
-    ranges_.add(region);
-    return name_shape(region.pool(), slot_address, root);
+    return name_shape(ranges_.add(region), slot_address, root);
   }
 
-  /// Of the region that was added to `ranges_` last.
-  std::uint32_t name_shape(PoolId pool, std::int64_t slot_address, TensorId root) {
+  std::uint32_t name_shape(const Shape& shape, std::int64_t slot_address, TensorId root) {
     const auto id = static_cast<std::uint32_t>(result_.shapes_.size());
-    result_.shapes_.push_back({.pool = pool});
+    result_.shapes_.push_back(shape);
     slot_address_.push_back(slot_address);
     root_.push_back(root);
     return id;
@@ -204,13 +228,19 @@ class FootprintMaker {
 
   /// Of places if that is worth it, else of bytes; false if they are too many.
   bool list_ranges() {
-    if (runs_of_accesses_ >= gather_from_ && ranges_.has_strided())
+    if (ranges_.has_strided() && runs_of_accesses() >= gather_from_)
       result_.gathered_ = ranges_.list_places(plan_.pools.size(), result_.shapes_);
     if (!result_.gathered_) return ranges_.list_runs(result_.shapes_);
     number_slots_by_places();
     return true;
   }
   const std::vector<ByteRange>& ranges() const { return ranges_.ranges(); }
+  std::uint64_t runs_of_accesses() const {
+    std::uint64_t runs = 0;
+    for (const AccessInstance& a : result_.accesses_)
+      runs += ranges_.runs(result_.shapes_[a.footprint]);
+    return runs;
+  }
 
   /// Of places, a family's are counted from the first that it has in the slot.
   void number_slots_by_places() {
@@ -235,7 +265,7 @@ class FootprintMaker {
         visit(result_.shapes_[shape], slot_address_[shape], base + slot);
       }
     };
-    for (TensorId tensor : ids(plan_.tensors)) each(tensor, whole_[index(tensor)]);
+    for (TensorId tensor : ids(plan_.tensors)) each(tensor, placed_[index(tensor)].first);
     for (const Access& access : plan_.accesses) {
       if (access.tensor != kNone<TensorId> && access.part != Access::kWhole)
         each(access.tensor, part_[access.part]);
@@ -258,9 +288,10 @@ class FootprintMaker {
       const TensorId tensor = plan_.outputs[k].tensor;
       is_output[index(tensor)] = 1;
       AccessInstance a{.cmd = kEndOfRun, .access = k, .tensor = tensor};
-      a.instance = instance_of(tensor, last);
+      a.has_from = plan_.outputs[k].from_initial || plan_.outputs[k].from != kNone<OpId>;
+      set_instance(a, last);
       a.footprint = whole_shape(tensor, a.instance);
-      add(a);
+      result_.accesses_.push_back(a);
     }
     std::vector<std::uint8_t> is_donated(plan_.tensors.size(), 0);
     for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
@@ -274,9 +305,9 @@ class FootprintMaker {
     const std::size_t slots = family(tensor).one_instance ? 1 : slots_of(tensor);
     for (std::size_t slot = 0; slot < slots; ++slot) {
       AccessInstance a{.cmd = kEndOfRun, .keeps_initial = true, .or_own = or_own, .tensor = tensor};
-      a.instance = static_cast<std::int32_t>(slot);
+      set_instance(a, static_cast<std::int64_t>(slot));
       a.footprint = whole_shape(tensor, a.instance);
-      add(a);
+      result_.accesses_.push_back(a);
     }
   }
 
@@ -310,55 +341,50 @@ class FootprintMaker {
     }
   }
 
-  /// The same for each family, with the shapes bucketed by family first.
+  /// The same for each family. Most have one range.
   void cut_families() {
-    std::vector<std::uint32_t> bucket(plan_.tensors.size() + 1, 0);
-    for (TensorId root : root_) {
-      if (root != kNone<TensorId>) ++bucket[index(root) + 1];
+    for (std::size_t shape = 0; shape < root_.size(); ++shape) {
+      if (root_[shape] == kNone<TensorId>) continue;
+      const Shape& s = result_.shapes_[shape];
+      result_.families_[index(root_[shape])].points += s.end - s.begin;
     }
-    std::partial_sum(bucket.begin(), bucket.end(), bucket.begin());
-    std::vector<std::uint32_t> sorted(bucket.back());
-    std::vector<std::uint32_t> next(bucket.begin(), bucket.end() - 1);
+    std::vector<std::uint32_t> others;
     for (std::uint32_t shape = 0; shape < root_.size(); ++shape) {
-      if (root_[shape] != kNone<TensorId>) sorted[next[index(root_[shape])]++] = shape;
+      const Shape& s = result_.shapes_[shape];
+      if (root_[shape] == kNone<TensorId> || s.begin == s.end) continue;
+      if (result_.families_[index(root_[shape])].points == 1) {
+        result_.runs_[s.begin].family_begin = 0;
+        result_.runs_[s.begin].family_end = 1;
+      } else {
+        others.push_back(shape);
+      }
     }
-    std::vector<std::int64_t> ends;
-    EndPoints points;
-    result_.family_addresses_.reserve(2 * ranges().size());
-    for (std::size_t root = 0; root + 1 < bucket.size(); ++root) {
-      const auto shapes = std::span(sorted).subspan(bucket[root], bucket[root + 1] - bucket[root]);
-      if (shapes.empty()) continue;
-      if (shapes.size() == 1 && cut_one(root, shapes.front())) continue;
-      ends.clear();
-      for_each_range(shapes, [&](std::uint32_t, std::int64_t begin, std::int64_t end) {
-        ends.push_back(begin);
-        ends.push_back(end);
-      });
-      points.assign(ends);
-      Family& f = result_.families_[root];
-      f.points = static_cast<std::uint32_t>(points.sorted().size());
-      f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
-      for_each_range(shapes, [&](std::uint32_t k, std::int64_t begin, std::int64_t end) {
-        result_.runs_[k].family_begin = points.number(begin);
-        result_.runs_[k].family_end = points.number(end);
-      });
-      result_.family_addresses_.insert(result_.family_addresses_.end(), points.sorted().begin(),
-                                       points.sorted().end());
+    std::ranges::sort(others, {},
+                      [&](std::uint32_t shape) { return std::pair(root_[shape], shape); });
+    for (std::size_t begin = 0, end = 0; begin < others.size(); begin = end) {
+      const TensorId root = root_[others[begin]];
+      while (end < others.size() && root_[others[end]] == root) ++end;
+      cut_family(root, std::span(others).subspan(begin, end - begin));
     }
   }
 
-  /// A family of one range, as most are.
-  bool cut_one(std::size_t root, std::uint32_t shape) {
-    const std::uint32_t k = result_.shapes_[shape].begin;
-    if (result_.shapes_[shape].end != k + 1) return false;
-    Family& f = result_.families_[root];
-    f.points = 2;
+  void cut_family(TensorId root, std::span<const std::uint32_t> shapes) {
+    ends_.clear();
+    for_each_range(shapes, [&](std::uint32_t, std::int64_t begin, std::int64_t end) {
+      ends_.push_back(begin);
+      ends_.push_back(end);
+    });
+    points_.assign(ends_);
+    for_each_range(shapes, [&](std::uint32_t k, std::int64_t begin, std::int64_t end) {
+      result_.runs_[k].family_begin = points_.number(begin);
+      result_.runs_[k].family_end = points_.number(end);
+    });
+    Family& f = result_.families_[index(root)];
+    f.points = static_cast<std::uint32_t>(points_.sorted().size()) - 1;
+    if (f.points == 1) return;
     f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
-    result_.runs_[k].family_begin = 0;
-    result_.runs_[k].family_end = 1;
-    result_.family_addresses_.push_back(ranges()[k].begin - slot_address_[shape]);
-    result_.family_addresses_.push_back(ranges()[k].end - slot_address_[shape]);
-    return true;
+    result_.family_addresses_.insert(result_.family_addresses_.end(), points_.sorted().begin(),
+                                     points_.sorted().end());
   }
 
   template <typename Visit>
@@ -370,35 +396,23 @@ class FootprintMaker {
     }
   }
 
-  std::uint32_t instances(const Family& f) const {
-    return f.one_instance ? 1 : program_.iterations + static_cast<std::uint32_t>(f.max_distance);
-  }
-
   void place_families() {
     std::size_t next = 0;
     for (Family& f : result_.families_) {
       if (f.points == 0) continue;
       f.base = static_cast<std::uint32_t>(next);
-      next += std::size_t{f.points} * instances(f);
+      f.instances =
+          f.one_instance ? 1 : program_.iterations + static_cast<std::uint32_t>(f.max_distance);
+      next += std::size_t{f.points} * f.instances;
     }
     result_.family_points_ = next;
-    for (AccessInstance& a : result_.accesses_) {
-      if (a.tensor != kNone<TensorId> && !a.keeps_initial)
-        a.family_base = base_of(a.tensor, a.instance);
-    }
     for (TensorId tensor : plan_.inputs) add_initial(tensor);
     for (TensorId tensor : plan_.constants) add_initial(tensor);
   }
 
-  std::uint32_t base_of(TensorId tensor, std::int32_t instance) {
-    const Family& f = family(tensor);
-    const std::int32_t place = f.one_instance ? 0 : instance + f.max_distance;
-    return f.base + static_cast<std::uint32_t>(place) * f.points;
-  }
-
   void add_initial(TensorId tensor) {
     const Family& f = family(tensor);
-    for (std::uint32_t i = 0; i < instances(f); ++i) {
+    for (std::uint32_t i = 0; i < f.instances; ++i) {
       const std::int32_t instance = static_cast<std::int32_t>(i) - f.max_distance;
       const Shape& shape = result_.shapes_[whole_shape(tensor, f.one_instance ? 0 : instance)];
       const std::uint32_t base = f.base + i * f.points;
@@ -414,13 +428,15 @@ class FootprintMaker {
   const Layout& layout_;
   ShapeRanges ranges_;  ///< By shape.
   std::uint64_t gather_from_;
-  std::uint64_t runs_of_accesses_ = 0;
   Footprints result_;
-  std::vector<std::uint32_t> whole_;        ///< By tensor: first entry in shape_of_.
+  bool accumulates_ = false;
+  std::vector<Placed> placed_;              ///< By tensor.
   std::vector<std::uint32_t> part_;         ///< By part: first entry in shape_of_.
-  std::vector<std::uint32_t> shape_of_;     ///< By whole_/part_ + slot.
+  std::vector<std::uint32_t> shape_of_;     ///< From Placed::first or part_ on, by slot.
   std::vector<std::int64_t> slot_address_;  ///< By shape, in bytes or places.
   std::vector<TensorId> root_;              ///< By shape.
+  std::vector<std::int64_t> ends_;          ///< Of the family at hand,
+  EndPoints points_;                        ///< and where it is cut.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
 };
 
@@ -453,30 +469,11 @@ ByteRange Footprints::first_overlap(const AccessInstance& a, const AccessInstanc
 }
 
 std::int64_t Footprints::family_address(const AccessInstance& a, std::uint32_t point) const {
-  const TensorId root = program_->plan->tensors[a.tensor].root;
-  const std::int64_t* addresses = family_addresses_.data() + families_[index(root)].first_address;
+  const Family& f = families_[index(a.root)];
   const Run& first = runs(a).front();  // Says where the instance lies.
+  if (f.points == 1) return addresses_[point == 0 ? first.begin : first.end];
+  const std::int64_t* addresses = family_addresses_.data() + f.first_address;
   return addresses[point] - addresses[first.family_begin] + addresses_[first.begin];
-}
-
-std::size_t Footprints::halfway() const {
-  constexpr int kMostTries = 8;
-  std::size_t at = points() / 2;
-  for (int tries = 0; tries < kMostTries; ++tries) {
-    const std::size_t tried = at;
-    for (const Run& run : runs_) {
-      if (run.begin < at && at < run.end) at = run.end;
-    }
-    if (at == tried) return at;
-  }
-  return points();
-}
-
-std::size_t Footprints::family_halfway() const {
-  for (const Family& family : families_) {
-    if (family.points != 0 && family.base >= family_points_ / 2) return family.base;
-  }
-  return family_points_;
 }
 
 bool Footprints::has_initial(TensorId tensor) const {

@@ -32,17 +32,17 @@ struct Run {
 
 /// One access of one command instance.
 struct AccessInstance {
-  static constexpr std::uint32_t kNoFamily = 0xFFFFFFFFU;
   Cmd cmd = kNoCmd;
   AccessKind kind = AccessKind::kRead;
   bool keeps_initial = false;  ///< At the end: the initial value, not the last one.
   bool or_own = false;         ///< With that: what its own family wrote is as good.
+  bool has_from = false;       ///< A read that names what it means.
   std::uint32_t update = 0;    ///< Accumulates of the same number commute.
   std::uint32_t access = 0;    ///< In Plan::accesses; for kEndOfRun in Plan::outputs.
   TensorId tensor = kNone<TensorId>;
   std::uint32_t footprint = 0;
-  std::uint32_t family_base = kNoFamily;  ///< First point of the family's instance.
-  std::int32_t instance = 0;              ///< Of the family.
+  TensorId root = kNone<TensorId>;  ///< Names the family.
+  std::int32_t instance = 0;        ///< Of the family.
 };
 
 class Footprints {
@@ -56,6 +56,10 @@ class Footprints {
   static std::optional<Footprints> gather(const Program& program, std::size_t max_runs,
                                           std::uint64_t from);
   bool gathered() const { return gathered_; }
+
+  std::size_t commands() const { return kinds_.size(); }
+  /// kOp, too, for gates and commands that are skipped, which access nothing.
+  OpKind kind(Cmd cmd) const { return kinds_[cmd]; }
 
   /// Those of commands in program order (all accesses of a command in the order reads, accumulates,
   /// writes, clobbers), then those of the end of the run.
@@ -79,17 +83,25 @@ class Footprints {
 
   std::size_t points() const { return addresses_.size(); }
   std::size_t family_points() const { return family_points_; }
-  /// About half of the points, and half of the family points, such that no run lies on both sides,
-  /// and no family; all of them if there is no such place near.
-  std::size_t halfway() const;
-  std::size_t family_halfway() const;
-  /// True if an access accumulates.
-  bool accumulates() const { return accumulates_; }
+  /// Calls visit(point) for the first point of each instance of each family.
+  template <typename Visit>
+  void for_each_family_base(Visit&& visit) const {
+    for (const Family& f : families_) {
+      if (f.points == 0) continue;
+      for (std::uint32_t i = 0; i < f.instances; ++i) visit(std::size_t{f.base} + i * f.points);
+    }
+  }
   /// The first byte of a point, in its pool.
   std::int64_t address(std::uint32_t point) const { return addresses_[point]; }
   PoolId pool(const AccessInstance& a) const { return shapes_[a.footprint].pool; }
-  /// The point of the pool at which the byte range of a family interval begins: pool and family
-  /// points are compared by bytes. `point` counts from family_base.
+  /// The first point of the instance of the family that a tensor's access is of.
+  std::uint32_t family_base(const AccessInstance& a) const {
+    const Family& f = families_[index(a.root)];
+    const std::int32_t place = f.one_instance ? 0 : a.instance + f.max_distance;
+    return f.base + static_cast<std::uint32_t>(place) * f.points;
+  }
+  /// The byte of the pool at which an interval of the family begins: pool and family points are
+  /// compared by bytes. `point` counts from family_base.
   std::int64_t family_address(const AccessInstance& a, std::uint32_t point) const;
 
   /// True if the family that `tensor` belongs to has an initial value.
@@ -116,18 +128,19 @@ class Footprints {
     bool one_instance = true;
     bool initial = false;
     std::int32_t max_distance = 0;
+    std::uint32_t instances = 0;
     std::uint32_t base = 0;           ///< First family point of instance -max_distance.
-    std::uint32_t points = 0;         ///< Of one instance.
-    std::uint32_t first_address = 0;  ///< In family_addresses_.
+    std::uint32_t points = 0;         ///< Of one instance, but for the last end.
+    std::uint32_t first_address = 0;  ///< In family_addresses_, of points + 1 if points > 1.
   };
 
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   const Program* program_ = nullptr;
   bool gathered_ = false;
-  bool accumulates_ = false;
   std::vector<AccessInstance> accesses_;
   std::vector<std::uint32_t> first_;  ///< By Cmd, and one more for the end.
+  std::vector<OpKind> kinds_;         ///< By Cmd.
   std::vector<Shape> shapes_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> addresses_;

@@ -106,7 +106,12 @@ class Order {
 
   /// complete(a) happens-before start(b), for started instances of queues (not gates, barriers,
   /// host waits). False for a == b.
-  bool before(Cmd a, Cmd b) const { return position_[a] < completed(b, chain_[a]); }
+  bool before(Cmd a, Cmd b) const {
+    const std::uint32_t chain = chain_[a];
+    if (!chains_.is_queue(chain)) return position_[a] < completed(b, chain);
+    if (chain == chain_[b] && position_[a] < position_[b]) return true;
+    return position_[a] < clocks_.at(clocks_.start_row[b], chain);
+  }
 
   /// The same of complete(b): a record or barrier knows more then than when it started.
   bool before_completion(Cmd a, Cmd b) const {

@@ -35,7 +35,9 @@ class PointSet {
 
   void insert(std::size_t point) {
     for (auto& level : levels_) {
+      const bool is_first = level[point / 64] == 0;
       level[point / 64] |= std::uint64_t{1} << (point % 64);
+      if (!is_first) return;
       point /= 64;
     }
   }
@@ -50,14 +52,42 @@ class PointSet {
 
   /// The greatest member <= point; there must be one.
   std::size_t at_or_before(std::size_t point) const {
-    std::uint64_t word = levels_[0][point / 64] << (63 - point % 64);
+    const std::uint64_t word = levels_[0][point / 64] << (63 - point % 64);
     if (word != 0) return point - static_cast<std::size_t>(std::countl_zero(word));
+    return before_word(point);
+  }
+
+  /// The least member > point, or `limit`, which is at most n, if there is none below it.
+  std::size_t after(std::size_t point, std::size_t limit) const {
+    return point + 1 >= limit ? limit : first_from(point + 1, limit);
+  }
+
+ private:
+  /// The least member >= place, or `limit`.
+  std::size_t first_from(std::size_t place, std::size_t limit) const {
+    for (std::size_t level = 0; place << (6 * level) < limit; ++level) {
+      const std::uint64_t word = levels_[level][place / 64] >> (place % 64);
+      if (word != 0) {
+        place += static_cast<std::size_t>(std::countr_zero(word));
+        for (; level > 0; --level) {
+          place =
+              place * 64 + static_cast<std::size_t>(std::countr_zero(levels_[level - 1][place]));
+        }
+        return std::min(place, limit);
+      }
+      place = place / 64 + 1;
+    }
+    return limit;
+  }
+
+  /// The greatest member in the words before that of `point`.
+  std::size_t before_word(std::size_t point) const {
     std::size_t level = 0;
     std::size_t place = point / 64;
     do {
       ++level;
       const std::uint64_t bits = levels_[level][place / 64];
-      word = place % 64 == 0 ? 0 : bits << (64 - place % 64);
+      const std::uint64_t word = place % 64 == 0 ? 0 : bits << (64 - place % 64);
       if (word != 0) {
         place = place - 1 - static_cast<std::size_t>(std::countl_zero(word));
         break;
@@ -71,38 +101,24 @@ class PointSet {
     return place;
   }
 
-  /// The least member > point, or `limit` if there is none below `limit`.
-  std::size_t after(std::size_t point, std::size_t limit) const {
-    std::size_t place = point + 1;
-    for (std::size_t level = 0; level < levels_.size(); ++level) {
-      if (place / 64 >= levels_[level].size()) return limit;
-      const std::uint64_t word = levels_[level][place / 64] >> (place % 64);
-      if (word != 0) {
-        place += static_cast<std::size_t>(std::countr_zero(word));
-        while (level > 0) {
-          --level;
-          place = place * 64 + static_cast<std::size_t>(std::countr_zero(levels_[level][place]));
-        }
-        return place < limit ? place : limit;
-      }
-      place = place / 64 + 1;
-    }
-    return limit;
-  }
-
- private:
   std::vector<std::vector<std::uint64_t>> levels_;
 };
 
 template <typename State>
 class SegmentMap {
  public:
-  /// Of the points `[first, last)`.
-  SegmentMap(std::size_t first, std::size_t last, const State& initial)
-      : first_(first), starts_(std::max<std::size_t>(last - first, 1)) {
-    states_.resize(std::max<std::size_t>(last - first, 1));
+  SegmentMap(std::size_t points, const State& initial)
+      : starts_(std::max<std::size_t>(points, 1)), states_(std::max<std::size_t>(points, 1)) {
     starts_.insert(0);
     states_[0] = initial;
+  }
+  /// The same cut into intervals: for_each_start(visit) calls visit(point) where one begins.
+  template <typename ForEachStart>
+  SegmentMap(std::size_t points, const State& initial, ForEachStart&& for_each_start)
+      : starts_(std::max<std::size_t>(points, 1)),
+        states_(std::max<std::size_t>(points, 1), initial) {
+    starts_.insert(0);
+    for_each_start([&](std::size_t point) { starts_.insert(point); });
   }
 
   /// Calls visit(begin, end, State&) for the intervals that make up [begin, end), in order; they
@@ -110,13 +126,11 @@ class SegmentMap {
   template <typename Visit>
   void visit(std::size_t begin, std::size_t end, Visit&& visit) {
     if (begin >= end) return;
-    begin -= first_;
-    end -= first_;
     split(begin);
     split(end);
     for (std::size_t at = begin; at < end;) {
       const std::size_t next = starts_.after(at, end);
-      visit(first_ + at, first_ + next, states_[at]);
+      visit(at, next, states_[at]);
       at = next;
     }
   }
@@ -124,8 +138,6 @@ class SegmentMap {
   /// Makes [begin, end) one interval with the given state.
   void assign(std::size_t begin, std::size_t end, const State& state) {
     if (begin >= end) return;
-    begin -= first_;
-    end -= first_;
     split(begin);
     split(end);
     for (std::size_t at = starts_.after(begin, end); at < end; at = starts_.after(at, end)) {
@@ -134,28 +146,33 @@ class SegmentMap {
     states_[begin] = state;
   }
 
+  /// The state of all of [begin, end), not empty, or nullptr if it is more than one interval.
+  const State* whole(std::size_t begin, std::size_t end) const {
+    if (starts_.after(begin, end) != end) return nullptr;
+    return &states_[starts_.at_or_before(begin)];
+  }
+
   /// As `visit`, without splitting: the states are those of the pieces.
   template <typename Visit>
   void look(std::size_t begin, std::size_t end, Visit&& visit) const {
     if (begin >= end) return;
-    begin -= first_;
-    end -= first_;
     std::size_t start = starts_.at_or_before(begin);
     for (std::size_t at = begin; at < end;) {
       const std::size_t next = starts_.after(start, end);
-      visit(first_ + at, first_ + next, states_[start]);
+      visit(at, next, states_[start]);
       at = start = next;
     }
   }
 
  private:
   void split(std::size_t point) {
-    if (point >= states_.size() || starts_.contains(point)) return;
+    if (point < states_.size() && !starts_.contains(point)) start(point);
+  }
+  void start(std::size_t point) {
     states_[point] = states_[starts_.at_or_before(point)];
     starts_.insert(point);
   }
 
-  std::size_t first_;
   PointSet starts_;
   std::vector<State> states_;
 };

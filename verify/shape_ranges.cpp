@@ -4,52 +4,47 @@
 
 namespace memverify {
 
-void ShapeRanges::add(const Region& region) {
-  regions_.push_back(
-      {region.hull(), region.is_contiguous() ? kContiguous : strided_number(region)});
-}
-
-std::uint32_t ShapeRanges::strided_number(const Region& region) {
-  if (too_many_) return kContiguous;
+ShapeRanges::Shape ShapeRanges::add(const Region& region) {
+  if (region.is_contiguous() || too_many_) return add(region.pool(), region.hull());
   const auto next = static_cast<std::uint32_t>(pool_.size());
   const auto [at, is_new] = strided_.try_emplace(region, next);
-  if (!is_new) return at->second;
+  if (!is_new) return {region.pool(), at->second, kStrided};
   const auto left = static_cast<std::int64_t>(max_runs_ - runs_.size());
   if (region.count_runs(left + 1) > left) {
     too_many_ = true;
-    return kContiguous;
+    return add(region.pool(), region.hull());
   }
   for (const ByteRange& run : region.runs()) runs_.push_back(run);
   end_.push_back(runs_.size());
   pool_.push_back(region.pool());
-  return next;
+  return {region.pool(), next, kStrided};
 }
 
-bool ShapeRanges::list_runs(std::span<Footprints::Shape> shapes) {
+void ShapeRanges::append(Shape& shape, std::span<const ByteRange> ranges) {
+  shape.begin = static_cast<std::uint32_t>(ranges_.size());
+  ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
+  shape.end = static_cast<std::uint32_t>(ranges_.size());
+}
+
+bool ShapeRanges::list_runs(std::span<Shape> shapes) {
   if (too_many_) return false;
-  ranges_.reserve(shapes.size());
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    const Entry& entry = regions_[k];
-    shapes[k].begin = static_cast<std::uint32_t>(ranges_.size());
-    if (entry.strided != kContiguous) {
-      const auto runs = runs_of(entry.strided);
-      if (ranges_.size() + runs.size() > max_runs_) return false;
-      ranges_.insert(ranges_.end(), runs.begin(), runs.end());
-    } else if (!entry.hull.empty()) {
-      ranges_.push_back(entry.hull);
-    }
-    shapes[k].end = static_cast<std::uint32_t>(ranges_.size());
+  if (!has_strided()) return true;
+  for (Shape& shape : shapes) {
+    if (!is_strided(shape)) continue;
+    const auto runs = runs_of(shape.begin);
+    if (ranges_.size() + runs.size() > max_runs_) return false;
+    append(shape, runs);
   }
   return true;
 }
 
-std::optional<std::vector<Gathering>> ShapeRanges::gather(
-    std::size_t pools, std::span<const Footprints::Shape> shapes) const {
+std::optional<std::vector<Gathering>> ShapeRanges::gather(std::size_t pools,
+                                                          std::span<const Shape> shapes) const {
   std::vector<std::vector<ByteRange>> contiguous(pools);
   std::vector<std::vector<std::span<const ByteRange>>> strided(pools);
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    if (regions_[k].strided == kContiguous && !regions_[k].hull.empty())
-      contiguous[index(shapes[k].pool)].push_back(regions_[k].hull);
+  for (const Shape& shape : shapes) {
+    if (!is_strided(shape) && shape.begin < shape.end)
+      contiguous[index(shape.pool)].push_back(ranges_[shape.begin]);
   }
   for (std::uint32_t k = 0; k < pool_.size(); ++k) strided[index(pool_[k])].push_back(runs_of(k));
   std::vector<Gathering> result;
@@ -61,7 +56,7 @@ std::optional<std::vector<Gathering>> ShapeRanges::gather(
   return result;
 }
 
-bool ShapeRanges::list_places(std::size_t pools, std::span<Footprints::Shape> shapes) {
+bool ShapeRanges::list_places(std::size_t pools, std::span<Shape> shapes) {
   if (too_many_) return false;
   auto gathered = gather(pools, shapes);
   if (!gathered) return false;
@@ -69,17 +64,13 @@ bool ShapeRanges::list_places(std::size_t pools, std::span<Footprints::Shape> sh
   for (std::uint32_t k = 0; k < pool_.size(); ++k) {
     places.push_back((*gathered)[index(pool_[k])].of_strided(runs_of(k)));
   }
-  ranges_.reserve(shapes.size());
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    const Entry& entry = regions_[k];
-    shapes[k].begin = static_cast<std::uint32_t>(ranges_.size());
-    if (entry.strided != kContiguous) {
-      const auto& ranges = places[entry.strided];
-      ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
-    } else if (!entry.hull.empty()) {
-      ranges_.push_back((*gathered)[index(shapes[k].pool)].of_contiguous(entry.hull));
+  for (Shape& shape : shapes) {
+    if (is_strided(shape)) {
+      append(shape, places[shape.begin]);
+    } else if (shape.begin < shape.end) {
+      ByteRange& range = ranges_[shape.begin];
+      range = (*gathered)[index(shape.pool)].of_contiguous(range);
     }
-    shapes[k].end = static_cast<std::uint32_t>(ranges_.size());
   }
   return true;
 }

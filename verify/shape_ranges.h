@@ -23,56 +23,58 @@ namespace memverify {
 
 class ShapeRanges {
  public:
+  using Shape = Footprints::Shape;
+
   /// At most `max_runs` are listed because of strided regions.
   explicit ShapeRanges(std::size_t max_runs) : max_runs_(max_runs) {}
-  void reserve(std::size_t shapes) { regions_.reserve(shapes); }
+  void reserve(std::size_t shapes) { ranges_.reserve(shapes); }
 
-  /// Adds the region of the next shape.
-  void add(const Region& region);
+  /// The shape of a region. Where its ranges are is known when they are listed.
+  Shape add(const Region& region);
   /// The same for contiguous bytes.
-  void add(ByteRange bytes) { regions_.push_back({bytes, kContiguous}); }
+  Shape add(PoolId pool, ByteRange bytes) {
+    const auto begin = static_cast<std::uint32_t>(ranges_.size());
+    if (!bytes.empty()) ranges_.push_back(bytes);
+    return {pool, begin, static_cast<std::uint32_t>(ranges_.size())};
+  }
   bool has_strided() const { return !pool_.empty(); }
   /// The runs of a shape; of a contiguous one 1, even if it is empty.
-  std::size_t runs(std::uint32_t shape) const {
-    const std::uint32_t strided = regions_[shape].strided;
-    return strided == kContiguous ? 1 : runs_of(strided).size();
+  std::size_t runs(const Shape& shape) const {
+    return is_strided(shape) ? runs_of(shape.begin).size() : 1;
   }
 
   // When all are added, one of these fills `ranges()`, and says where in there each shape's are.
 
   /// Runs; false if there are too many.
-  bool list_runs(std::span<Footprints::Shape> shapes);
+  bool list_runs(std::span<Shape> shapes);
   /// Places, of `pools` pools; false if distinct regions have too many runs or it takes too long.
-  bool list_places(std::size_t pools, std::span<Footprints::Shape> shapes);
+  bool list_places(std::size_t pools, std::span<Shape> shapes);
 
   const std::vector<ByteRange>& ranges() const { return ranges_; }
 
  private:
-  static constexpr std::uint32_t kContiguous = 0xFFFFFFFFU;
-  struct Entry {
-    ByteRange hull;
-    std::uint32_t strided;  ///< Its number among the distinct strided ones.
-  };
+  static constexpr std::uint32_t kStrided = 0xFFFFFFFFU;  ///< As end: begin is the number.
   struct Hash {
     std::size_t operator()(const Region& region) const { return region.hash(); }
   };
 
-  std::uint32_t strided_number(const Region& region);
+  static bool is_strided(const Shape& shape) { return shape.end == kStrided; }
   std::span<const ByteRange> runs_of(std::uint32_t strided) const {
     const std::size_t begin = strided == 0 ? 0 : end_[strided - 1];
     return std::span(runs_).subspan(begin, end_[strided] - begin);
   }
+  void append(Shape& shape, std::span<const ByteRange> ranges);
   std::optional<std::vector<Gathering>> gather(std::size_t pools,
-                                               std::span<const Footprints::Shape> shapes) const;
+                                               std::span<const Shape> shapes) const;
 
   std::size_t max_runs_;
   bool too_many_ = false;
-  std::vector<Entry> regions_;  ///< By shape.
-  std::vector<ByteRange> ranges_;
+  std::vector<ByteRange> ranges_;  ///< Before they are listed: of contiguous shapes.
 
+  // Of the distinct strided regions, by number.
   std::unordered_map<Region, std::uint32_t, Hash> strided_;
-  std::vector<PoolId> pool_;      ///< By number of a strided region.
-  std::vector<std::size_t> end_;  ///< In `runs_`, by number.
+  std::vector<PoolId> pool_;
+  std::vector<std::size_t> end_;  ///< In `runs_`.
   std::vector<ByteRange> runs_;
 };
 

@@ -14,7 +14,6 @@
 #include "plan/layout.h"
 #include "plan/words.h"
 #include "verify/cases.h"
-#include "verify/expected.h"
 #include "verify/findings.h"
 #include "verify/footprint.h"
 #include "verify/lifetime.h"
@@ -23,6 +22,7 @@
 #include "verify/order.h"
 #include "verify/program.h"
 #include "verify/races.h"
+#include "verify/stale.h"
 #include "verify/sweep.h"
 #include "verify/turn_faults.h"
 #include "verify/walk.h"
@@ -34,19 +34,6 @@ namespace {
 
 constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
-
-/// What reads mean, and what they find.
-struct Passes {
-  Passes(const Program& program, const Walk& walk, const Order& order, const Footprints& footprints,
-         std::size_t halve_from)
-      : versions(footprints.accesses().size()),
-        expected(footprints, program, versions, footprints.accesses().size() >= halve_from),
-        swept(sweep(program, walk, order, footprints, expected, versions,
-                    footprints.accesses().size() >= halve_from)) {}
-  Versions versions;
-  Expected expected;
-  SweepResult swept;
-};
 
 class Verifier {
  public:
@@ -270,10 +257,11 @@ class Verifier {
           "keep the values of signals and waits within range");
       return;
     }
-    // Bytes and order know nothing of each other: large programs find both at once.
-    auto regions = std::async(beside(program.instances.size()), [&] {
-      return Footprints::gather(program, kMaxHbRuns, options_.gather_from);
-    });
+    // Bytes and order know nothing of each other: large programs find both at once, and then what
+    // reads find beside what races.
+    const std::launch policy = beside(program.instances.size());
+    std::shared_future<std::optional<Footprints>> regions = std::async(
+        policy, [&] { return Footprints::gather(program, kMaxHbRuns, options_.gather_from); });
     std::optional<OneSemaphore> semaphore;
     if (!program.contended.empty()) {
       semaphore.emplace(program);
@@ -283,8 +271,11 @@ class Verifier {
       }
     }
     const Walk run = semaphore ? semaphore->walk() : walk(program);
+    auto found = std::async(policy, [&]() -> std::optional<Reads> {
+      if (!regions.get()) return std::nullopt;
+      return Reads(program, run, *regions.get(), semaphore.has_value());
+    });
     const Order order = semaphore ? semaphore->order() : Order(program, run);
-    std::optional<Footprints> footprints = regions.get();
     if (!order.is_known()) {
       findings.add_not_proven(
           "So many commands without an order of their own signal what others count that their "
@@ -292,51 +283,61 @@ class Verifier {
           "let serial queues signal, or wait for events");
       return;
     }
-    std::optional<Passes> passes;
-    if (footprints) passes.emplace(program, run, order, *footprints, options_.halve_from);
-    if (passes && footprints->gathered() && passes->swept.sees_fault()) {
+    std::optional<SweepResult> swept;
+    const Footprints* footprints = regions.get() ? &*regions.get() : nullptr;
+    if (footprints != nullptr) swept = sweep(run, order, *footprints);
+    std::optional<Reads> reads = found.get();
+    const auto sees_fault = [&] {
+      return swept->has_race || !swept->unknowns.empty() || !reads->suspects.empty() ||
+             !reads->amiss.empty();
+    };
+    std::optional<Footprints> bytes;
+    if (footprints != nullptr && footprints->gathered() && sees_fault()) {
       // Which bytes those are: byte by byte.
-      passes.reset();
-      footprints = Footprints::make(program, kMaxHbRuns);
-      if (footprints) passes.emplace(program, run, order, *footprints, options_.halve_from);
+      bytes = Footprints::make(program, kMaxHbRuns);
+      footprints = bytes ? &*bytes : nullptr;
+      if (bytes) {
+        swept = sweep(run, order, *bytes);
+        reads.emplace(program, run, *bytes, semaphore.has_value());
+      }
     }
-    if (!passes) {
+    if (footprints == nullptr) {
       findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxHbRuns) +
                                   " contiguous runs of bytes, the limit.",
                               "describe large strided tensors by contiguous ones");
       return;
     }
-    SweepResult& swept = passes->swept;
+    leave_out_unknowns(*footprints, *reads, *swept);
     add_in_every_run(symbols);
-    stats_.pairs_checked += swept.pairs_checked;
+    stats_.pairs_checked += swept->pairs_checked;
 
     Witnesses witnesses(program, run, order, semaphore ? &*semaphore : nullptr);
-    const CaseView view{program,          run,       *footprints,
-                        passes->versions, witnesses, conditions_->values(conditions),
+    const CaseView view{program,         run,       *footprints,
+                        reads->versions, witnesses, conditions_->values(conditions),
                         symbols};
     if (semaphore) {
-      decide_takes(view, swept, order, passes->expected, *semaphore, findings);
+      decide_takes(view, *swept, order, *reads, *semaphore, findings);
       return;
     }
     // What waits at a seam may go on in the iterations that follow.
     if (!run.all_completed && program.reaches_end) {
       findings.add_deadlock(view, blocked_commands(program, run), witnesses.everything());
     }
-    if (swept.has_race) {
+    if (swept->has_race) {
       const RaceList races =
-          list_races(program, run, order, *footprints, swept.racy, options_.max_findings);
+          list_races(program, run, order, *footprints, swept->racy, options_.max_findings);
       findings.add_races(view, races.pairs);
       if (races.stopped) findings.stop();
     }
-    findings.add_suspects(view, swept);
-    findings.add_unknowns(view, swept.unknowns);
+    findings.add_suspects(view, reads->suspects, swept->racy);
+    findings.add_unknowns(view, swept->unknowns);
     findings.add_lifetimes(view,
                            lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
   }
 
   /// Where several queues take from a semaphore.
-  void decide_takes(const CaseView& view, SweepResult& swept, const Order& order,
-                    const Expected& expected, OneSemaphore& semaphore, Findings& findings) {
+  void decide_takes(const CaseView& view, const SweepResult& swept, const Order& order,
+                    Reads& reads, OneSemaphore& semaphore, Findings& findings) {
     const Program& program = view.program;
     if (semaphore.gave_up()) return leave_open(program, "they are too many", findings);
     if (program.reaches_end) {
@@ -352,12 +353,12 @@ class Verifier {
                      [&](Cmd a, Cmd b) { return semaphore.both_open(a, b); });
       findings.add_races(view, races.pairs);
       if (races.stopped) findings.stop();
-      TurnFaults faults = turn_faults(program, view.walk, order, view.footprints, expected,
+      TurnFaults faults = turn_faults(program, view.walk, order, view.footprints, *reads.expected,
                                       view.versions, races.turns, semaphore);
       if (!faults.not_known.empty()) leave_open(program, faults.not_known, findings);
-      swept.suspects.insert(swept.suspects.end(), faults.suspects.begin(), faults.suspects.end());
+      reads.suspects.insert(reads.suspects.end(), faults.suspects.begin(), faults.suspects.end());
     }
-    findings.add_suspects(view, swept);
+    findings.add_suspects(view, reads.suspects, swept.racy);
     std::vector<LifetimeFault> lifetimes =
         lifetime_faults(program, view.walk, order, view.footprints, stats_.pairs_checked);
     const auto in_turn = std::erase_if(lifetimes, [&](const LifetimeFault& fault) {

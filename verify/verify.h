@@ -15,10 +15,9 @@ struct HbOptions {
   std::size_t max_findings = 100;            ///< Errors and not-proven findings kept; >= 1.
   std::uint64_t max_instances = 50'000'000;  ///< Command instances, over all iterations, condition
                                              ///< and symbol values; more is MV201.
-  std::uint64_t gather_from =
-      1U << 20;                     ///< Runs of bytes, over all accesses, from which on strided
-                                    ///< ones are swept as a whole first (verify/gather.h).
-  std::size_t halve_from = 50'000;  ///< Accesses from which on two threads share the bytes.
+  std::uint64_t gather_from = 1U << 20;      ///< Runs of bytes, over all accesses, from which on
+                                             ///< strided ones are swept as a whole first
+                                             ///< (verify/gather.h).
   bool fold_loops = true;  ///< Run many iterations by fewer that show the same (verify/loop.h).
 };
 
