@@ -79,7 +79,7 @@ class OpSearch {
     for (const Access& access : accesses_) {
       if (access.tensor == kNone<TensorId>) {
         found = leaves_pool(access, found) || found;
-      } else if (!layout_.tensor(access.tensor).bytes.empty()) {
+      } else if (!layout_.tensor(access.tensor).hull.empty()) {
         found = leaves_tensor(access, found) || leaves_storage(access, found) || found;
       }
     }
@@ -121,7 +121,7 @@ class OpSearch {
     const Part& part = plan_.parts[access.part];
     const std::int64_t begin = layout_.value(part.offset);
     const std::int64_t end = end_of(begin, part.bytes ? layout_.value(*part.bytes) : 0);
-    const std::int64_t extent = tensor.bytes.hull().end - tensor.offset;
+    const std::int64_t extent = tensor.hull.end - tensor.offset;
     if (end <= extent) return false;
     const std::int64_t iteration = first_iteration(plan_, *op_);
     const std::int64_t element_0 = element_0_of(access, iteration);
@@ -134,7 +134,7 @@ class OpSearch {
   bool leaves_storage(const Access& access, bool again) {
     const StorageId id = plan_.tensors[access.tensor].storage;
     const StorageLayout& storage = layout_.storage(id);
-    const ByteRange tensor = layout_.tensor(access.tensor).bytes.hull();
+    const ByteRange tensor = layout_.tensor(access.tensor).hull;
     const bool inside = tensor.begin >= 0 && tensor.end <= storage.bytes;
     if (inside && storage_outside_[id] == 0) return false;
     const std::optional<Expr>& bound = plan_.pools[storage.pool].bytes;
@@ -227,7 +227,7 @@ class OpSearch {
     hulls_.clear();
     for (const Access& access : accesses_) {
       if (access.tensor == kNone<TensorId>) return true;
-      const ByteRange hull = layout_.tensor(access.tensor).bytes.hull();
+      const ByteRange hull = layout_.tensor(access.tensor).hull;
       const std::int64_t slot = layout_.slot_address(plan_.tensors[access.tensor].storage,
                                                      iteration - std::int64_t{access.distance});
       hulls_.push_back({hull.begin + slot, hull.end + slot});

@@ -158,11 +158,11 @@ class FootprintMaker {
   std::uint32_t whole_shape(TensorId tensor, std::int32_t instance) {
     std::uint32_t& shape = shape_of_[whole_[index(tensor)] + slot_index(tensor, instance)];
     if (shape != kUnmade) return shape;
-    const Region& bytes = layout_.tensor(tensor).bytes;
-    if (bytes.is_contiguous() && !bytes.empty()) {
-      const std::int64_t slot = layout_.slot_address(plan_.tensors[tensor].storage, instance);
-      ranges_.add(ByteRange{bytes.hull().begin + slot, bytes.hull().end + slot});
-      shape = name_shape(bytes.pool(), slot, plan_.tensors[tensor].root);
+    const TensorLayout& bytes = layout_.tensor(tensor);
+    if (bytes.is_contiguous() && !bytes.hull.empty()) {
+      const std::int64_t slot = layout_.slot_address(bytes.storage, instance);
+      ranges_.add(ByteRange{bytes.hull.begin + slot, bytes.hull.end + slot});
+      shape = name_shape(layout_.storage(bytes.storage).pool, slot, plan_.tensors[tensor].root);
     } else {
       shape = make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
     }
