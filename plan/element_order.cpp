@@ -41,7 +41,7 @@ bool same_elements(const Plan& plan, const Layout& layout, TensorId a, std::int6
   if (x.element_bits != y.element_bits && x.element_bits != 0 && y.element_bits != 0) return false;
   if (!x.is_dense() || !y.is_dense()) return x.element_bits == y.element_bits && x.dims == y.dims;
   const auto bytes = [&](TensorId tensor) {
-    const ByteRange hull = layout.tensor(tensor).bytes.hull();
+    const ByteRange hull = layout.tensor(tensor).hull;
     return hull.end - hull.begin;
   };
   return bytes(a) == bytes(b);

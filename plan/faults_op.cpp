@@ -18,6 +18,15 @@ constexpr std::int64_t kMostCombinations = 64;
 /// Up to so many accesses all pairs are looked at, without sorting.
 constexpr std::size_t kFew = 8;
 
+/// What an access asks of its storage.
+struct Home {
+  std::int64_t address = 0;
+  std::int64_t bytes = 0;
+  PoolId pool = kNone<PoolId>;
+  bool leaves_pool = false;  ///< Some slot of it does.
+  bool is_plain = false;     ///< The only slot lies in the pool.
+};
+
 /// The bytes of `inner` before `outer`, or if there are none those behind it.
 ByteRange outside_of(ByteRange inner, ByteRange outer) {
   if (inner.begin < outer.begin) return {inner.begin, std::min(inner.end, outer.begin)};
@@ -35,9 +44,12 @@ class OpSearch {
   explicit OpSearch(FaultSearch& search)
       : search_(search), plan_(search.plan), layout_(search.layout) {
     self_overlap_.resize(plan_.tensors.size());
-    storage_outside_.resize(plan_.storages.size());
+    homes_.reserve(plan_.storages.size());
     for (const StorageId id : ids(plan_.storages)) {
-      storage_outside_[id] = leaves_its_pool(id) ? 1 : 0;
+      const StorageLayout& storage = layout_.storage(id);
+      const bool leaves = leaves_its_pool(id);
+      homes_.push_back({layout_.slot_address(id, 0), storage.bytes, storage.pool, leaves,
+                        storage.slots.size() == 1 && !leaves});
     }
   }
 
@@ -46,6 +58,7 @@ class OpSearch {
     op_ = &plan_.ops[id];
     accesses_ = plan_.accesses_of(*op_);
     if (op_->kind == OpKind::kView) return find_incoherent();
+    if (is_plainly_right()) return;
     find_outside();
     // What an unknown op lists is what it may touch, not what it does ([S-36]).
     if (op_->kind == OpKind::kUnknown) return;
@@ -73,13 +86,47 @@ class OpSearch {
     }
   }
 
+  /// True only if nothing is wrong: of few whole tensors in a row, each inside a plain storage, no
+  /// written one meets another that it does not update. Most ops are like that.
+  bool is_plainly_right() const {
+    struct Bytes {
+      ByteRange range;
+      PoolId pool;
+    };
+    std::array<Bytes, kFew> all;
+    if (accesses_.size() > kFew) return false;
+    for (std::size_t b = 0; b < accesses_.size(); ++b) {
+      const Access& access = accesses_[b];
+      if (access.tensor == kNone<TensorId> || access.part != Access::kWhole) return false;
+      const TensorLayout& tensor = layout_.tensor(access.tensor);
+      const Home& home = homes_[tensor.storage];
+      const ByteRange hull = tensor.hull;
+      const bool inside = 0 <= hull.begin && hull.end <= home.bytes;
+      if (!home.is_plain || !tensor.is_contiguous() || !inside) return false;
+      all[b] = {{home.address + hull.begin, home.address + hull.end}, home.pool};
+      if (!writes(access)) continue;  // Reads come first.
+      for (std::size_t a = 0; a < b; ++a) {
+        const bool meet = all[a].range.begin < all[b].range.end &&
+                          all[b].range.begin < all[a].range.end && all[a].pool == home.pool;
+        if (meet && !updates(accesses_[a], access)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// True iff the second writes what the first reads, the same bytes if they are whole.
+  static bool updates(const Access& first, const Access& second) {
+    return first.kind == AccessKind::kRead && first.tensor == second.tensor &&
+           first.distance == 0 && second.distance == 0;
+  }
+
   /// One finding for the op, with every tensor whose access leaves something.
   void find_outside() {
     bool found = false;
     for (const Access& access : accesses_) {
       if (access.tensor == kNone<TensorId>) {
         found = leaves_pool(access, found) || found;
-      } else if (!layout_.tensor(access.tensor).bytes.empty()) {
+      } else if (!layout_.tensor(access.tensor).hull.empty()) {
         found = leaves_tensor(access, found) || leaves_storage(access, found) || found;
       }
     }
@@ -121,7 +168,7 @@ class OpSearch {
     const Part& part = plan_.parts[access.part];
     const std::int64_t begin = layout_.value(part.offset);
     const std::int64_t end = end_of(begin, part.bytes ? layout_.value(*part.bytes) : 0);
-    const std::int64_t extent = tensor.bytes.hull().end - tensor.offset;
+    const std::int64_t extent = tensor.hull.end - tensor.offset;
     if (end <= extent) return false;
     const std::int64_t iteration = first_iteration(plan_, *op_);
     const std::int64_t element_0 = element_0_of(access, iteration);
@@ -134,9 +181,9 @@ class OpSearch {
   bool leaves_storage(const Access& access, bool again) {
     const StorageId id = plan_.tensors[access.tensor].storage;
     const StorageLayout& storage = layout_.storage(id);
-    const ByteRange tensor = layout_.tensor(access.tensor).bytes.hull();
+    const ByteRange tensor = layout_.tensor(access.tensor).hull;
     const bool inside = tensor.begin >= 0 && tensor.end <= storage.bytes;
-    if (inside && storage_outside_[id] == 0) return false;
+    if (inside && !homes_[id].leaves_pool) return false;
     const std::optional<Expr>& bound = plan_.pools[storage.pool].bytes;
     const Iterations iterations = iterations_of(slots_of(access));
     for (std::int64_t i = iterations.first; i < iterations.first + iterations.count; ++i) {
@@ -227,7 +274,7 @@ class OpSearch {
     hulls_.clear();
     for (const Access& access : accesses_) {
       if (access.tensor == kNone<TensorId>) return true;
-      const ByteRange hull = layout_.tensor(access.tensor).bytes.hull();
+      const ByteRange hull = layout_.tensor(access.tensor).hull;
       const std::int64_t slot = layout_.slot_address(plan_.tensors[access.tensor].storage,
                                                      iteration - std::int64_t{access.distance});
       hulls_.push_back({hull.begin + slot, hull.end + slot});
@@ -262,9 +309,7 @@ class OpSearch {
     if (!at_a.overlaps(at_b)) return false;
     FaultKind kind = FaultKind::kTwoWrites;
     if (first.kind == AccessKind::kRead) {
-      const bool updates = first.tensor == second.tensor && first.distance == 0 &&
-                           second.distance == 0 && at_a.same_bytes(at_b);
-      if (updates) return false;
+      if (updates(first, second) && at_a.same_bytes(at_b)) return false;
       kind = FaultKind::kReadWrite;
       for (const InPlace& pair : plan_.in_place_of(*op_)) {
         if (pair.read != first.tensor || pair.written != second.tensor) continue;
@@ -333,8 +378,8 @@ class OpSearch {
   const Plan& plan_;
   const Layout& layout_;
   Table<TensorId, std::optional<bool>> self_overlap_;  // Once asked.
-  Table<StorageId, char> storage_outside_;             // Some slot leaves the pool.
-  OpId id_ = kNone<OpId>;                              // The op at hand.
+  Table<StorageId, Home> homes_;
+  OpId id_ = kNone<OpId>;  // The op at hand.
   const Op* op_ = nullptr;
   std::span<const Access> accesses_;
   std::vector<Region> regions_;

@@ -15,8 +15,8 @@ void find_in_views(FaultSearch& search) {
   for (const TensorId id : ids(search.plan.tensors)) {
     const Tensor& tensor = search.plan.tensors[id];
     if (tensor.placement != TensorKind::kView) continue;
-    const ByteRange bytes = layout.tensor(id).bytes.hull();
-    const ByteRange root = layout.tensor(tensor.root).bytes.hull();
+    const ByteRange bytes = layout.tensor(id).hull;
+    const ByteRange root = layout.tensor(tensor.root).hull;
     if (bytes.empty() || (root.begin <= bytes.begin && bytes.end <= root.end)) continue;
     Finding& finding = search.add(FaultKind::kViewOutside, Rule::kOutOfBounds,
                                   {bytes.begin, bytes.end, root.begin, root.end});
@@ -65,7 +65,7 @@ void find_in_alignment(FaultSearch& search) {
     for (const std::int64_t slot : search.layout.slots(tensor.storage)) {
       const std::int64_t address = slot + layout.offset;
       if (is_multiple(address, alignment)) continue;
-      const std::int64_t end = layout.bytes.empty() ? address : slot + layout.bytes.hull().end;
+      const std::int64_t end = layout.hull.empty() ? address : slot + layout.hull.end;
       add_tensor(plan, id, report({address, end}, alignment, pool));
       break;
     }

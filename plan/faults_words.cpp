@@ -100,7 +100,7 @@ std::string more_storage(const Plan& plan, const Layout& layout, const Finding& 
         std::int64_t end = 0;
         for (const TensorId id : ids(plan.tensors)) {
           if (plan.tensors[id].storage == storage) {
-            end = std::max(end, greatest.tensor(id).bytes.hull().end);
+            end = std::max(end, greatest.tensor(id).hull.end);
           }
         }
         return end;

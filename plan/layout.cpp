@@ -123,7 +123,7 @@ class Layout::Maker {
 
   // The value, or 0 after an error.
   template <typename Pointer>
-  std::int64_t value(Expr expr, Pointer pointer) {
+  std::int64_t value(Expr expr, const Pointer& pointer) {
     if (expr.is_constant()) return expr.constant;
     const std::optional<std::int64_t>& known = layout_.formula_values_[expr.formula];
     if (known) return *known;
@@ -135,9 +135,10 @@ class Layout::Maker {
   }
   // The same for what must not be negative.
   template <typename Pointer>
-  std::int64_t size(Expr expr, Pointer pointer) {
+  std::int64_t size(Expr expr, const Pointer& pointer) {
     const std::int64_t bytes = value(expr, pointer);
-    if (bytes >= 0) return bytes;
+    if (bytes >= 0) [[likely]]
+      return bytes;
     const std::string what = expr.is_constant() ? "this" : quoted(plan_.formulas.to_string(expr));
     fail("size.negative", what + " must not be negative, but it is " + std::to_string(bytes),
          pointer);
@@ -177,18 +178,18 @@ class Layout::Maker {
   // A view needs its base first; bases may come later in the plan, in chains of any length.
   void tensors() {
     layout_.tensors_.resize(plan_.tensors.size());
-    std::vector<bool> done(plan_.tensors.size());
     std::vector<TensorId> chain;
     for (const TensorId id : ids(plan_.tensors)) {
-      TensorId at = id;
-      while (at != kNone<TensorId> && !done[index(at)]) {
+      if (some_unplaced_) return;
+      for (TensorId at = plan_.tensors[id].base; at != kNone<TensorId> && !is_made(at);
+           at = plan_.tensors[at].base) {
         chain.push_back(at);
-        done[index(at)] = true;
-        at = plan_.tensors[at].base;
       }
       for (; !chain.empty(); chain.pop_back()) tensor(chain.back());
+      if (!is_made(id)) tensor(id);
     }
   }
+  bool is_made(TensorId id) const { return layout_.tensors_[id].storage != kNone<StorageId>; }
 
   void tensor(TensorId id) {
     const Tensor& tensor = plan_.tensors[id];
@@ -200,14 +201,14 @@ class Layout::Maker {
       return [=] { return json_pointer({"tensors", index(id), field}); };
     };
     TensorLayout& out = layout_.tensors_[id];
+    out.storage = tensor.storage;
     const std::int64_t base =
         tensor.base == kNone<TensorId> ? 0 : layout_.tensors_[tensor.base].offset;
     const auto offset = add(base, value(tensor.offset, at("offset")));
     if (!offset) return overflow(at("offset"));
-    const PoolId pool = layout_.storages_[tensor.storage].pool;
-    std::optional<Region> bytes;
+    bool fits = false;
     if (tensor.dtype == DType::kNone) {
-      bytes = contiguous(pool, *offset, size(tensor.bytes, at("bytes")));
+      fits = lay_row(out, *offset, size(tensor.bytes, at("bytes")));
     } else {
       list(
           tensor.shape, shape_, [&](Expr e, auto pointer) { return size(e, pointer); }, id,
@@ -215,17 +216,18 @@ class Layout::Maker {
       list(
           tensor.strides, strides_, [&](Expr e, auto pointer) { return value(e, pointer); }, id,
           "strides");
-      bytes = typed(tensor, pool, *offset, at("strides"));
+      fits = lay_elements(out, *offset, tensor, at("strides"));
     }
-    if (!bytes) return overflow(at(tensor.dtype == DType::kNone ? "bytes" : "shape"));
+    if (!fits) return overflow(at(tensor.dtype == DType::kNone ? "bytes" : "shape"));
     out.offset = *offset;
-    out.bytes = *std::move(bytes);
     check_addresses(out, slot_bounds_[index(tensor.storage)], at("offset"));
   }
 
-  static std::optional<Region> contiguous(PoolId pool, std::int64_t begin, std::int64_t bytes) {
-    if (!add(begin, bytes)) return std::nullopt;
-    return Region::contiguous(pool, begin, bytes);
+  // Sets the hull; false on overflow.
+  static bool lay_row(TensorLayout& out, std::int64_t begin, std::int64_t bytes) {
+    const auto end = add(begin, bytes);
+    if (end && bytes > 0) out.hull = {begin, *end};
+    return end.has_value();
   }
 
   template <typename Evaluate>
@@ -239,29 +241,34 @@ class Layout::Maker {
     }
   }
 
-  // Region of a tensor with the shape and strides in `shape_` and `strides_`; nullopt on overflow.
+  // The same for the shape and strides in `shape_` and `strides_`.
   template <typename Pointer>
-  std::optional<Region> typed(const Tensor& tensor, PoolId pool, std::int64_t offset,
-                              Pointer strides_at) {
+  bool lay_elements(TensorLayout& out, std::int64_t offset, const Tensor& tensor,
+                    Pointer strides_at) {
     const int element_bits = bits(tensor.dtype);
-    const bool row_major = !tensor.has_strides || is_row_major(shape_, strides_);
-    if (!row_major && element_bits < 8) {
-      fail("tensor.four_bit", "a tensor of 4-bit elements must be row-major contiguous",
-           strides_at);
-      return Region();
-    }
-    if (row_major) {
+    if (!tensor.has_strides || is_row_major(shape_, strides_)) {
       const std::optional<std::int64_t> elements = product(shape_);
       const auto bytes = elements ? packed_bytes(*elements, element_bits) : std::nullopt;
-      return bytes ? contiguous(pool, offset, *bytes) : std::nullopt;
+      return bytes && lay_row(out, offset, *bytes);
+    }
+    if (element_bits < 8) {
+      fail("tensor.four_bit", "a tensor of 4-bit elements must be row-major contiguous",
+           strides_at);
+      return true;
     }
     dims_.clear();
     for (std::size_t i = 0; i < shape_.size(); ++i) {
       const auto stride = packed_bytes(strides_[i], element_bits);
-      if (!stride) return std::nullopt;
+      if (!stride) return false;
       dims_.push_back({shape_[i], *stride});
     }
-    return Region::strided(pool, offset, element_bits / 8, dims_);
+    const PoolId pool = layout_.storages_[out.storage].pool;
+    std::optional<Region> region = Region::strided(pool, offset, element_bits / 8, dims_);
+    if (!region) return false;
+    out.hull = region->hull();
+    out.strided = static_cast<std::uint32_t>(layout_.strided_.size());
+    layout_.strided_.push_back(*std::move(region));
+    return true;
   }
 
   struct SlotBounds {
@@ -271,11 +278,9 @@ class Layout::Maker {
   // What `tensor_region` and `access_region` add must never overflow.
   template <typename Pointer>
   void check_addresses(const TensorLayout& tensor, SlotBounds slots, Pointer pointer) {
-    const ByteRange hull = tensor.bytes.hull();
-    for (const std::int64_t address : {tensor.offset, hull.begin, hull.end}) {
-      if (add(address, slots.least) && add(address, slots.greatest)) continue;
-      return overflow(pointer);
-    }
+    const std::int64_t least = std::min(tensor.offset, tensor.hull.begin);
+    const std::int64_t greatest = std::max(tensor.offset, tensor.hull.end);
+    if (!add(least, slots.least) || !add(greatest, slots.greatest)) overflow(pointer);
   }
 
   void op(OpId id) {
@@ -355,9 +360,14 @@ std::int64_t Layout::slot_address(StorageId id, std::int64_t iteration) const {
   return slot_offsets_[storages_[id].slots.begin + slot_index(id, iteration)];
 }
 
-Region Layout::tensor_region(const Plan& plan, TensorId tensor, std::int64_t instance) const {
-  const std::optional<Region> region =
-      tensors_[tensor].bytes.shifted(slot_address(plan.tensors[tensor].storage, instance));
+Region Layout::tensor_region(const Plan& /*plan*/, TensorId tensor, std::int64_t instance) const {
+  const TensorLayout& at = tensors_[tensor];
+  const std::int64_t slot = slot_address(at.storage, instance);
+  if (at.is_contiguous()) {
+    return Region::contiguous(storages_[at.storage].pool, at.hull.begin + slot,
+                              at.hull.end - at.hull.begin);
+  }
+  const std::optional<Region> region = strided_[at.strided].shifted(slot);
   assert(region && "make() has checked every slot");
   return *region;
 }
@@ -375,8 +385,8 @@ Region Layout::access_region(const Plan& plan, const Access& access, std::int64_
   }
   Region region = tensor_region(plan, access.tensor, instance);
   if (whole) return region;
-  const std::int64_t element =
-      slot_address(plan.tensors[access.tensor].storage, instance) + tensors_[access.tensor].offset;
+  const TensorLayout& tensor = tensors_[access.tensor];
+  const std::int64_t element = slot_address(tensor.storage, instance) + tensor.offset;
   const std::int64_t begin = saturating_add(element, offset);
   const std::int64_t end = part.bytes ? saturating_add(begin, value(*part.bytes)) : kMax;
   return region.clipped({begin, end});

@@ -23,10 +23,15 @@ struct StorageLayout {
   Range slots;  ///< In `Layout::slot_offsets`.
 };
 
-/// The numbers of one tensor, relative to its root's storage slot.
+/// The numbers of one tensor, relative to the start of its storage's slot.
 struct TensorLayout {
-  std::int64_t offset = 0;  ///< Of element 0, from the start of the slot.
-  Region bytes;             ///< With the slot at address 0 of the storage's pool.
+  std::int64_t offset = 0;               ///< Of element 0.
+  ByteRange hull;                        ///< The least range with all its bytes.
+  StorageId storage = kNone<StorageId>;  ///< As `Tensor::storage`.
+  std::uint32_t strided = kContiguous;   ///< Number of its region among those with strides.
+  static constexpr std::uint32_t kContiguous = 0xFFFFFFFFU;
+  /// True iff it is given by `bytes` alone or row-major, so that its bytes are those of the hull.
+  bool is_contiguous() const noexcept { return strided == kContiguous; }
 };
 
 /// True iff the strides (in elements, as many as dimensions) are those of a row-major contiguous
@@ -74,6 +79,7 @@ class Layout {
   std::vector<std::optional<std::int64_t>> formula_values_;  ///< nullopt: uses `iteration`.
   Table<StorageId, StorageLayout> storages_;
   Table<TensorId, TensorLayout> tensors_;
+  std::vector<Region> strided_;  ///< By TensorLayout::strided, with the slot at address 0.
   std::vector<std::int64_t> slot_offsets_;
 };
 

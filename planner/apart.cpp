@@ -75,8 +75,8 @@ std::vector<Diagnostic> measure(const Plan& graph, std::vector<Place>& places,
     note_views(graph, layout.value(), views);
     for (Place& place : places) {
       const TensorLayout& tensor = layout.value().tensor(place.root);
-      if (tensor.bytes.empty()) continue;
-      const ByteRange hull = tensor.bytes.hull();
+      if (tensor.hull.empty()) continue;
+      const ByteRange hull = tensor.hull;
       const std::int64_t grow = std::max<std::int64_t>(-hull.begin - place.element_0, 0);
       place.element_0 += grow;
       place.bytes = std::max(place.bytes + grow, hull.end + place.element_0);

@@ -51,8 +51,7 @@ void StateNetwork::add_prefixes(Cmd cmd) {
 /// A node for each beginning of a queue's list, which needs the one before and one completion.
 std::uint32_t StateNetwork::prefix_node(const Prefix& prefix) {
   const std::size_t queue = index(prefix.queue);
-  const auto& members =
-      prefix.ops_only ? program_.queue_ops[queue] : program_.queue_commands[queue];
+  const auto& members = program_.members_of(prefix);
   auto& nodes = prefix_nodes_[2 * queue + (prefix.ops_only ? 1 : 0)];
   while (nodes.size() < prefix.count) {
     const std::uint32_t node = nodes_++;

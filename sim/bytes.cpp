@@ -57,7 +57,7 @@ class Mapper {
     if (!window_) return false;
     const Tensor& what = plan_.tensors[tensor];
     if (layout_.storage(what.storage).pool != window_->pool) return true;
-    const ByteRange hull = layout_.tensor(tensor).bytes.hull();
+    const ByteRange hull = layout_.tensor(tensor).hull;
     return slot_address + hull.end <= window_->bytes.begin ||
            slot_address + hull.begin >= window_->bytes.end;
   }

@@ -31,7 +31,7 @@ void Reach::add_hulls(OpId op, const Access& access) {
     return;
   }
   const StorageId storage = plan_.tensors[access.tensor].storage;
-  const ByteRange hull = layout_.tensor(access.tensor).bytes.hull();
+  const ByteRange hull = layout_.tensor(access.tensor).hull;
   std::vector<Hull>& hulls = hulls_[layout_.storage(storage).pool];
   for (std::uint32_t slot = 0; slot < plan_.storages[storage].slots.size(); ++slot) {
     const std::int64_t at = layout_.slot_address(storage, slot);

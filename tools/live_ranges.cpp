@@ -96,8 +96,8 @@ class RangeMaker {
     std::uint32_t& newest = newest_view_[tensor];
     if (newest == kNoRange || views_[newest].range != range) {
       const std::int64_t slot =
-          ranges_[range].bytes.begin - run_.layout.tensor(ranges_[range].root).bytes.hull().begin;
-      const ByteRange inside = run_.layout.tensor(tensor).bytes.hull();
+          ranges_[range].bytes.begin - run_.layout.tensor(ranges_[range].root).hull.begin;
+      const ByteRange inside = run_.layout.tensor(tensor).hull;
       const ByteRange bytes{slot + inside.begin, slot + inside.end};
       if (bytes.empty() || bytes == ranges_[range].bytes) return;
       newest = static_cast<std::uint32_t>(views_.size());
@@ -122,7 +122,7 @@ class RangeMaker {
     }
     const StorageId storage = plan_.tensors[root].storage;
     const std::int64_t slot = run_.layout.slot_address(storage, instance);
-    const ByteRange inside = run_.layout.tensor(root).bytes.hull();
+    const ByteRange inside = run_.layout.tensor(root).hull;
     older_.push_back(newest_[root]);
     newest_[root] = static_cast<std::uint32_t>(ranges_.size());
     ranges_.push_back({.root = root,
@@ -246,7 +246,7 @@ void add_sizes(const Plan& plan, const Layout& layout, Table<PoolId, PoolFigures
     const Tensor& tensor = plan.tensors[id];
     if (tensor.root != id) continue;
     const StorageLayout& storage = layout.storage(tensor.storage);
-    pools[storage.pool].total += size_of(layout.tensor(id).bytes.hull()) * storage.slots.size();
+    pools[storage.pool].total += size_of(layout.tensor(id).hull) * storage.slots.size();
   }
 }
 

@@ -99,7 +99,7 @@ class TablesData {
       add_text(tensor.name);
       base.add(numbers_.of(tensor.base));
       storage.add(numbers_.of(tensor.storage));
-      const ByteRange hull = run_.layout.tensor(id).bytes.hull();
+      const ByteRange hull = run_.layout.tensor(id).hull;
       bytes.add(hull.end - hull.begin);
       type.add(types.index_of(type_words(tensor)));
       role.add(roles[id]);

@@ -54,7 +54,9 @@ class ClockBuilder {
 
   void begin_pass();
   void place(Cmd cmd, Use use);
-  void place_start(Cmd cmd, const Instance& instance, Use use);
+  void place_start(Cmd cmd, const Instance& instance, bool in_order, Use use);
+  bool starts_in_order(const Instance& instance) const;
+  void join_counts(const Instance& instance, Use use);
   void place_completion(Cmd cmd, const Instance& instance);
   void choose_chain(Cmd cmd, const Instance& instance);
 
@@ -65,6 +67,7 @@ class ClockBuilder {
   std::uint32_t dense_at(std::size_t queue) const;
   void thaw();
   void join(const Stamp& stamp);
+  void merge(const Stamp& stamp);  ///< Of what the clock does not hold.
   void join_command(Cmd cmd);
   void join_prefix(const Prefix& prefix);
   void join_threshold(const Threshold& threshold, Use use);
@@ -91,7 +94,8 @@ class ClockBuilder {
   const std::size_t width_;  ///< Number of queues.
 
   Clocks now_, old_;
-  std::vector<std::uint32_t> pass_of_;  ///< By Cmd: the last pass that placed it.
+  std::vector<std::uint32_t>
+      pass_of_;  ///< By Cmd: the last pass that placed it; if there are more than one.
   std::uint32_t pass_ = 0;
   std::vector<std::vector<JoinedPrefix>> joined_;        ///< By queue: [all commands, ops only].
   std::vector<std::vector<SignalGroup>> signal_groups_;  ///< By semaphore.

@@ -178,7 +178,7 @@ std::vector<ClockBuilder::Voice> ClockBuilder::voices_of(std::span<const Weighte
 // decide. For the chains of the queue itself an earlier op also "needs" its own completion: one
 // voice more.
 void ClockBuilder::join_outstanding(const Threshold& threshold, Use use) {
-  const auto& ops = program_.queue_ops[index(threshold.queue)];
+  const auto& ops = program_.ops_of(threshold.queue);
   const std::size_t own = index(threshold.queue);
   std::vector<Weighted> items;
   if (plan_.queues[threshold.queue].order == QueueOrder::kNone) {

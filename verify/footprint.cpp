@@ -187,12 +187,13 @@ class FootprintMaker {
   }
 
   std::uint32_t make_whole_shape(TensorId tensor, std::int32_t instance) {
-    const Region& bytes = layout_.tensor(tensor).bytes;
-    if (!bytes.is_contiguous() || bytes.empty())
+    const TensorLayout& bytes = layout_.tensor(tensor);
+    if (!bytes.is_contiguous() || bytes.hull.empty())
       return make_tensor_shape(tensor, instance, layout_.tensor_region(plan_, tensor, instance));
-    const std::int64_t slot = layout_.slot_address(plan_.tensors[tensor].storage, instance);
-    const ByteRange placed{bytes.hull().begin + slot, bytes.hull().end + slot};
-    return name_shape(ranges_.add(bytes.pool(), placed), slot, placed_[index(tensor)].root);
+    const std::int64_t slot = layout_.slot_address(bytes.storage, instance);
+    const ByteRange placed{bytes.hull.begin + slot, bytes.hull.end + slot};
+    const PoolId pool = layout_.storage(bytes.storage).pool;
+    return name_shape(ranges_.add(pool, placed), slot, placed_[index(tensor)].root);
   }
 
   std::uint32_t part_shape(const Access& access, std::int32_t instance) {

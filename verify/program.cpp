@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 namespace memverify {
@@ -12,7 +13,9 @@ ConditionCase::ConditionCase(const Plan& plan, std::uint32_t iterations)
 
 Cmd Program::find(OpId op, std::int64_t iteration) const {
   if (iteration < 0 || iteration >= iterations) return kNoCmd;
-  return by_op[static_cast<std::size_t>(iteration) * plan->ops.size() + index(op)];
+  const std::size_t place = static_cast<std::size_t>(iteration) * plan->ops.size() + index(op);
+  if (!by_op.empty()) return by_op[place];
+  return place < instances.size() ? static_cast<Cmd>(place) : kNoCmd;
 }
 
 namespace {
@@ -36,10 +39,30 @@ class ProgramMaker {
     valuation_ = layout.valuation();
   }
 
-  Program make() {
-    list_instances();
-    index_semaphores();
-    bind();
+  // Flat, for the many calls of push_back are not inlined else: 47 million instructions become 40
+  // at 10^5 ops.
+  [[gnu::flatten]] Program make() {
+    set_up();
+    // Who signals a semaphore, or comes before an `after`, may come later than who needs it.
+    const bool looks_ahead = !plan_.semaphores.empty() || !plan_.afters.empty();
+    Cmd bound = 0;
+    const auto bind = [&] {
+      for (; bound < program_.instances.size(); ++bound) bind_command(bound);
+    };
+    for (std::uint32_t iteration = 0; iteration < program_.iterations; ++iteration) {
+      for (const OpId id : ids(plan_.ops)) {
+        list(id, iteration);
+        if (!looks_ahead) bind();
+      }
+    }
+    if (looks_ahead) {
+      index_semaphores();
+      find_contended();
+      bind();
+    }
+    for (const OpId id : ids(plan_.ops)) {
+      if (is_bound_[index(id)] != 0) program_.bound_waits.push_back(id);
+    }
     return std::move(program_);
   }
 
@@ -49,8 +72,9 @@ class ProgramMaker {
   Fate fate(const Op& op, std::uint32_t iteration) const {
     if (op.kind == OpKind::kView) return Fate::kDropped;
     if (op.runs == Runs::kFirst && iteration != 0) return Fate::kDropped;
-    const bool is_last = iteration + 1 == program_.iterations && program_.reaches_end;
-    if (op.runs == Runs::kLast && !is_last) return Fate::kDropped;
+    if (op.runs == Runs::kLast && (iteration + 1 != program_.iterations || !program_.reaches_end)) {
+      return Fate::kDropped;
+    }
     for (const WhenTerm& term : plan_.when_of(op)) {
       if (conditions_.value(term.condition, iteration) != term.value) {
         return op.skipped_pass ? Fate::kPasses : Fate::kDropped;
@@ -68,43 +92,59 @@ class ProgramMaker {
     return result.value_or(0);
   }
 
-  void list_instances() {
-    const std::uint32_t n = program_.iterations;
-    program_.by_op.assign(std::size_t{n} * plan_.ops.size(), kNoCmd);
+  void set_up() {
+    const std::size_t n = std::size_t{program_.iterations} * plan_.ops.size();
+    program_.instances.reserve(n);
+    program_.needs.reserve(program_.iterations * (plan_.waits.size() + plan_.afters.size()));
     program_.queue_commands.resize(plan_.queues.size());
     program_.queue_ops.resize(plan_.queues.size());
     program_.signals.resize(plan_.semaphores.size());
-    program_.instances.reserve(std::size_t{n} * plan_.ops.size());
-    std::vector<std::uint32_t> submitted(plan_.queues.size(), 0);
-    for (std::uint32_t iteration = 0; iteration < n; ++iteration) {
-      for (OpId id : ids(plan_.ops)) {
-        const Op& op = plan_.ops[id];
-        const Fate what = fate(op, iteration);
-        if (what == Fate::kDropped) continue;
-        Instance instance{
-            .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
-        if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
-          const std::optional<std::int64_t> depth = plan_.queues[op.queue].depth;
-          std::uint32_t& count = submitted[index(op.queue)];
-          if (depth && *depth <= count) {
-            Instance gate = instance;
-            gate.gate = true;
-            gate.queue = kNone<QueueId>;
-            gate.op_index = count;
-            program_.instances.push_back(gate);
-          }
-          ++count;
-        }
-        const Cmd cmd = static_cast<Cmd>(program_.instances.size());
-        program_.by_op[std::size_t{iteration} * plan_.ops.size() + index(id)] = cmd;
-        list_signals(cmd, instance, op);
-        program_.instances.push_back(instance);
+    submitted_.assign(plan_.queues.size(), 0);
+    last_signal_.assign(plan_.events.size(), kNoCmd);
+    thread_blocker_.assign(plan_.threads.size(), kNoCmd);
+    fence_.assign(plan_.queues.size(), kNoCmd);
+    is_bound_.assign(plan_.ops.size(), 0);
+  }
+
+  /// Adds the instance of the op in the iteration, after its gate.
+  void list(OpId id, std::uint32_t iteration) {
+    const Op& op = plan_.ops[id];
+    const Fate what = fate(op, iteration);
+    if (what == Fate::kDropped) return;
+    Instance instance{
+        .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
+    if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
+      const std::optional<std::int64_t>& depth = plan_.queues[op.queue].depth;
+      std::uint32_t& count = submitted_[index(op.queue)];
+      if (depth && *depth <= count) {
+        Instance gate = instance;
+        gate.gate = true;
+        gate.queue = kNone<QueueId>;
+        gate.op_index = count;
+        program_.instances.push_back(gate);
       }
+      ++count;
     }
+    const Cmd cmd = static_cast<Cmd>(program_.instances.size());
+    name_place(std::size_t{iteration} * plan_.ops.size() + index(id), cmd);
+    if (!plan_.semaphores.empty()) list_signals(cmd, instance, op);
+    program_.instances.push_back(instance);
+  }
+
+  /// The places are listed from the first on that differs from its command.
+  void name_place(std::size_t place, Cmd cmd) {
+    std::vector<Cmd>& by_op = program_.by_op;
+    if (by_op.empty()) {
+      if (place == cmd) return;
+      by_op.assign(std::size_t{program_.iterations} * plan_.ops.size(), kNoCmd);
+      const std::size_t same = std::min<std::size_t>(place, cmd);
+      std::iota(by_op.begin(), by_op.begin() + static_cast<std::ptrdiff_t>(same), Cmd{0});
+    }
+    by_op[place] = cmd;
   }
 
   void list_signals(Cmd cmd, Instance& instance, const Op& op) {
-    instance.signals.begin = static_cast<std::uint32_t>(program_.signal_items.size());
+    const auto begin = static_cast<std::uint32_t>(program_.signal_items.size());
     for (const Signal& signal : plan_.signals_of(op)) {
       if (signal.semaphore == kNone<SemaphoreId>) continue;
       const std::int64_t amount = value(signal.value, instance.iteration);
@@ -113,7 +153,16 @@ class ProgramMaker {
       program_.signals[index(signal.semaphore)].push_back({cmd, amount});
       program_.signal_items.push_back({signal.semaphore, amount});
     }
-    instance.signals.end = static_cast<std::uint32_t>(program_.signal_items.size());
+    const auto end = static_cast<std::uint32_t>(program_.signal_items.size());
+    if (begin != end) counts_of(instance).signals = {begin, end};
+  }
+
+  Counts& counts_of(Instance& instance) {
+    if (instance.counts == 0) {
+      instance.counts = static_cast<std::uint32_t>(program_.counts.size());
+      program_.counts.emplace_back();
+    }
+    return program_.counts[instance.counts];
   }
 
   void index_semaphores() {
@@ -165,7 +214,7 @@ class ProgramMaker {
   void need_first_ops(QueueId queue, std::uint32_t count) {
     if (count == 0) return;
     if (completes_in_order(plan_.queues[queue].order)) {
-      need(program_.queue_ops[index(queue)][count - 1]);
+      need(program_.ops_of(queue)[count - 1]);
     } else {
       program_.prefixes.push_back({queue, count, true});
     }
@@ -185,7 +234,7 @@ class ProgramMaker {
   void bind_event(OpId op, EventId event) {
     const Cmd source = last_signal_[index(event)];
     if (source == kNoCmd) return;
-    bound_[index(op)] = 1;
+    is_bound_[index(op)] = 1;
     need(source);
   }
 
@@ -249,15 +298,13 @@ class ProgramMaker {
         }
         break;
       case WaitKind::kPending: {
-        const auto submitted =
-            static_cast<std::int64_t>(program_.queue_ops[index(wait.queue)].size());
+        const auto submitted = static_cast<std::int64_t>(program_.ops_of(wait.queue).size());
         const std::int64_t count = submitted - layout_.value(wait.value);
         if (count > 0) need_first_ops(wait.queue, static_cast<std::uint32_t>(count));
         break;
       }
       case WaitKind::kOutstanding:
-        need_all_ops_but(wait.queue,
-                         static_cast<std::uint32_t>(program_.queue_ops[index(wait.queue)].size()),
+        need_all_ops_but(wait.queue, static_cast<std::uint32_t>(program_.ops_of(wait.queue).size()),
                          layout_.value(wait.value));
         break;
       case WaitKind::kQueue:
@@ -307,24 +354,12 @@ class ProgramMaker {
     return plan_.queues.size() + plan_.threads.size() + cmd;
   }
 
-  void bind() {
-    find_contended();
-    last_signal_.assign(plan_.events.size(), kNoCmd);
-    thread_blocker_.assign(plan_.threads.size(), kNoCmd);
-    fence_.assign(plan_.queues.size(), kNoCmd);
-    bound_.assign(plan_.ops.size(), 0);
-    for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) bind_command(cmd);
-    for (OpId id : ids(plan_.ops)) {
-      if (bound_[index(id)]) program_.bound_waits.push_back(id);
-    }
-  }
-
   void bind_command(Cmd cmd) {
     Instance& instance = program_.instances[cmd];
     const Op& op = plan_.ops[instance.op];
     instance.needs.begin = static_cast<std::uint32_t>(program_.needs.size());
-    instance.prefixes.begin = static_cast<std::uint32_t>(program_.prefixes.size());
-    instance.thresholds.begin = static_cast<std::uint32_t>(program_.thresholds.size());
+    const auto prefixes = static_cast<std::uint32_t>(program_.prefixes.size());
+    const auto thresholds = static_cast<std::uint32_t>(program_.thresholds.size());
     Cmd& blocker = thread_blocker_[index(op.thread)];
     instance.thread_before = blocker;
 
@@ -334,8 +369,11 @@ class ProgramMaker {
       bind_items(cmd, instance, op);
     }
     instance.needs.end = static_cast<std::uint32_t>(program_.needs.size());
-    instance.prefixes.end = static_cast<std::uint32_t>(program_.prefixes.size());
-    instance.thresholds.end = static_cast<std::uint32_t>(program_.thresholds.size());
+    if (program_.prefixes.size() != prefixes || program_.thresholds.size() != thresholds) {
+      Counts& counts = counts_of(instance);
+      counts.prefixes = {prefixes, static_cast<std::uint32_t>(program_.prefixes.size())};
+      counts.thresholds = {thresholds, static_cast<std::uint32_t>(program_.thresholds.size())};
+    }
     if (instance.gate) {
       blocker = cmd;
     } else {
@@ -354,20 +392,26 @@ class ProgramMaker {
     if (op.kind == OpKind::kRecord) collect_queue(op.queue);
   }
 
+  void submit_to(QueueId queue, Cmd cmd, bool is_op) {
+    auto& commands = program_.queue_commands[index(queue)];
+    auto& ops = program_.queue_ops[index(queue)];
+    if (!ops && !is_op) ops = commands;
+    if (ops && is_op) ops->push_back(cmd);
+    commands.push_back(cmd);
+  }
+
   void submit(Cmd cmd, Instance& instance, const Op& op, Cmd& blocker) {
     if (op.queue != kNone<QueueId>) {
-      auto& commands = program_.queue_commands[index(op.queue)];
-      auto& ops = program_.queue_ops[index(op.queue)];
-      instance.queue_index = static_cast<std::uint32_t>(commands.size());
-      instance.op_index = static_cast<std::uint32_t>(ops.size());
+      instance.queue_index =
+          static_cast<std::uint32_t>(program_.queue_commands[index(op.queue)].size());
+      instance.op_index = static_cast<std::uint32_t>(program_.ops_of(op.queue).size());
       instance.fence_before = fence_[index(op.queue)];
-      commands.push_back(cmd);
-      if (is_counted(op.kind)) ops.push_back(cmd);
+      submit_to(op.queue, cmd, is_counted(op.kind));
       if (op.kind == OpKind::kWait) fence_[index(op.queue)] = cmd;
       if (plan_.queues[op.queue].order == QueueOrder::kHost) blocker = cmd;
     }
     for (QueueId queue : plan_.queues_of(op)) {
-      program_.queue_commands[index(queue)].push_back(cmd);
+      submit_to(queue, cmd, false);
       fence_[index(queue)] = cmd;
       if (plan_.queues[queue].order == QueueOrder::kHost) blocker = cmd;
     }
@@ -390,7 +434,8 @@ class ProgramMaker {
   std::vector<Cmd> thread_blocker_;         ///< By thread.
   std::vector<Cmd> fence_;                  ///< By queue.
   std::vector<Cmd> last_of_queue_;
-  std::vector<std::uint8_t> bound_;  ///< By op.
+  std::vector<std::uint32_t> submitted_;  ///< By queue: ops so far.
+  std::vector<std::uint8_t> is_bound_;    ///< By op.
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -89,6 +90,13 @@ struct Items {
   std::uint32_t end = 0;
 };
 
+/// What few commands have: needs that are more than single completions, and signals of semaphores.
+struct Counts {
+  Items prefixes;    ///< In Program::prefixes.
+  Items thresholds;  ///< In Program::thresholds: gate its start.
+  Items signals;     ///< In Program::signal_items: fire at its completion.
+};
+
 struct Instance {
   OpId op = kNone<OpId>;
   std::uint32_t iteration = 0;
@@ -100,9 +108,7 @@ struct Instance {
   Cmd thread_before = kNoCmd;      ///< Last command that blocks its thread.
   Cmd fence_before = kNoCmd;       ///< Last wait or barrier of `queue` (issue and none queues).
   Items needs;                     ///< In Program::needs: their completion precedes its start.
-  Items prefixes;                  ///< In Program::prefixes.
-  Items thresholds;                ///< In Program::thresholds: gate its start.
-  Items signals;                   ///< In Program::signal_items: fire at its completion.
+  std::uint32_t counts = 0;        ///< In Program::counts.
 };
 
 struct Program {
@@ -112,12 +118,14 @@ struct Program {
   bool reaches_end = true;          ///< False: more iterations follow, which are not looked at.
   std::vector<Instance> instances;  ///< In program order.
   std::vector<Cmd> needs;
+  std::vector<Counts> counts = std::vector<Counts>(1);  ///< The first is of those with nothing.
   std::vector<Prefix> prefixes;
   std::vector<Threshold> thresholds;
   std::vector<SignalItem> signal_items;
-  /// All commands of each queue, barriers included, in program order; and its ops.
+  /// All commands of each queue, barriers included, in program order.
   std::vector<std::vector<Cmd>> queue_commands;
-  std::vector<std::vector<Cmd>> queue_ops;
+  /// The ops of queues that have other commands, too.
+  std::vector<std::optional<std::vector<Cmd>>> queue_ops;
   /// Signals of each semaphore in program order.
   std::vector<std::vector<SignalInstance>> signals;
   /// Ops with an event wait of which some instance found its event; ascending.
@@ -128,23 +136,36 @@ struct Program {
   std::vector<Take> takes;
   bool bad_value = false;  ///< A semaphore value overflowed, or a signal is negative.
 
-  std::span<const Cmd> needs_of(const Instance& i) const {
-    return std::span(needs).subspan(i.needs.begin, i.needs.end - i.needs.begin);
-  }
+  std::span<const Cmd> needs_of(const Instance& i) const { return slice(needs, i.needs); }
   std::span<const Prefix> prefixes_of(const Instance& i) const {
-    return std::span(prefixes).subspan(i.prefixes.begin, i.prefixes.end - i.prefixes.begin);
+    return slice(prefixes, counts[i.counts].prefixes);
   }
   std::span<const Threshold> thresholds_of(const Instance& i) const {
-    return std::span(thresholds).subspan(i.thresholds.begin, i.thresholds.end - i.thresholds.begin);
+    return slice(thresholds, counts[i.counts].thresholds);
   }
   std::span<const SignalItem> signals_of(const Instance& i) const {
-    return std::span(signal_items).subspan(i.signals.begin, i.signals.end - i.signals.begin);
+    return slice(signal_items, counts[i.counts].signals);
+  }
+  /// The ops of the queue (`op`, `unknown`), in program order.
+  const std::vector<Cmd>& ops_of(QueueId queue) const {
+    const auto& ops = queue_ops[index(queue)];
+    return ops ? *ops : queue_commands[index(queue)];
+  }
+  /// The commands or ops that the prefix is the first of.
+  const std::vector<Cmd>& members_of(const Prefix& prefix) const {
+    return prefix.ops_only ? ops_of(prefix.queue) : queue_commands[index(prefix.queue)];
   }
   const Op& op(Cmd cmd) const { return plan->ops[instances[cmd].op]; }
   /// The instance of `op` in `iteration`, kNoCmd if dropped, absent or out of range.
   Cmd find(OpId op, std::int64_t iteration) const;
 
-  std::vector<Cmd> by_op;  ///< Index of `find`: iteration * ops + op.
+  std::vector<Cmd> by_op;  ///< By iteration * ops + op. Empty if that is the command itself.
+
+ private:
+  template <typename T>
+  static std::span<const T> slice(const std::vector<T>& all, Items items) {
+    return std::span<const T>(all).subspan(items.begin, items.end - items.begin);
+  }
 };
 
 /// True iff completions of the queue are in order of submission.

@@ -67,8 +67,8 @@ std::vector<std::int64_t> addresses_for(const Plan& plan, const std::vector<Layo
     for (const TensorId id : ids(plan.tensors)) {
       const StorageId in = plan.tensors[id].storage;
       if (in == storage) {
-        const Region bytes = layout.tensor(id).bytes;
-        if (!bytes.empty()) begins.insert(bytes.hull().begin);
+        const ByteRange bytes = layout.tensor(id).hull;
+        if (!bytes.empty()) begins.insert(bytes.begin);
         continue;
       }
       if (plan.storages[in].pool != pool) continue;

@@ -75,7 +75,7 @@ class Scheduler {
   std::int64_t reached(const Threshold& threshold) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> served;  // (tick, weight)
     if (threshold.semaphore == kNone<SemaphoreId>) {
-      const auto& ops = program_.queue_ops[index(threshold.queue)];
+      const auto& ops = program_.ops_of(threshold.queue);
       for (std::uint32_t k = 0; k < threshold.ops; ++k) {
         if (is_placed_[ops[k]] != 0) served.emplace_back(result_.complete[ops[k]], 1);
       }
@@ -126,8 +126,7 @@ void for_each_need(const Program& program, Cmd cmd, const std::function<void(Cmd
   for (const Cmd other : program.needs_of(instance)) visit(other);
   for (const Prefix& prefix : program.prefixes_of(instance)) {
     if (prefix.gates_completion) continue;
-    const auto& members = prefix.ops_only ? program.queue_ops[index(prefix.queue)]
-                                          : program.queue_commands[index(prefix.queue)];
+    const auto& members = program.members_of(prefix);
     for (std::uint32_t k = 0; k < prefix.count; ++k) visit(members[k]);
   }
 }

@@ -66,7 +66,7 @@ class PathFinder {
     }
     for (const Threshold& threshold : program_.thresholds_of(instance)) {
       if (threshold.semaphore == kNone<SemaphoreId>) {
-        const auto& ops = program_.queue_ops[index(threshold.queue)];
+        const auto& ops = program_.ops_of(threshold.queue);
         for (std::uint32_t k = 0; k < threshold.ops; ++k) visit(at, ops[k]);
         continue;
       }

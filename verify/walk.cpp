@@ -16,8 +16,6 @@ class Walker {
     result_.completed.assign(n, 0);
     result_.started.assign(n, 0);
     result_.order.reserve(n);
-    parked_.assign(n, kNoCmd);
-    next_parked_.assign(n, kNoCmd);
     prefix_done_.assign(plan_.queues.size(), 0);
     prefix_ops_done_.assign(plan_.queues.size(), 0);
     parked_on_queue_.resize(plan_.queues.size());
@@ -45,11 +43,16 @@ class Walker {
   bool in_run(Cmd cmd) const { return only_ == nullptr || (*only_)[cmd] != 0; }
 
   void park(Cmd cmd, Cmd on) {
+    if (parked_.empty()) {
+      parked_.assign(program_.instances.size(), kNoCmd);
+      next_parked_.assign(program_.instances.size(), kNoCmd);
+    }
     next_parked_[cmd] = parked_[on];
     parked_[on] = cmd;
   }
 
   void wake(Cmd on) {
+    if (parked_.empty()) return;
     for (Cmd cmd = std::exchange(parked_[on], kNoCmd); cmd != kNoCmd;) {
       woken_.push_back(cmd);
       cmd = std::exchange(next_parked_[cmd], kNoCmd);
@@ -80,8 +83,7 @@ class Walker {
   }
 
   bool prefix_allows(Cmd cmd, const Prefix& prefix) {
-    const auto& members = prefix.ops_only ? program_.queue_ops[index(prefix.queue)]
-                                          : program_.queue_commands[index(prefix.queue)];
+    const auto& members = program_.members_of(prefix);
     std::uint32_t& done = (prefix.ops_only ? prefix_ops_done_ : prefix_done_)[index(prefix.queue)];
     while (done < members.size() && result_.completed[members[done]]) ++done;
     if (done >= prefix.count) return true;
@@ -95,7 +97,7 @@ class Walker {
       parked_on_semaphore_[index(threshold.semaphore)].emplace(threshold.need, cmd);
       return false;
     }
-    const auto& ops = program_.queue_ops[index(threshold.queue)];
+    const auto& ops = program_.ops_of(threshold.queue);
     std::int64_t missing = 0;
     const std::int64_t allowed = threshold.ops - threshold.need;
     std::uint32_t& done = prefix_ops_done_[index(threshold.queue)];
@@ -114,6 +116,7 @@ class Walker {
     for (Cmd other : program_.needs_of(instance)) {
       if (!completed_or_park(cmd, other)) return false;
     }
+    if (instance.counts == 0) return true;
     for (const Prefix& prefix : program_.prefixes_of(instance)) {
       if (!prefix.gates_completion && !prefix_allows(cmd, prefix)) return false;
     }
@@ -125,6 +128,7 @@ class Walker {
 
   bool may_complete(Cmd cmd, const Instance& instance) {
     if (std::ranges::find(held_, cmd) != held_.end()) return false;
+    if (instance.counts == 0) return true;
     for (const Prefix& prefix : program_.prefixes_of(instance)) {
       if (prefix.gates_completion && !prefix_allows(cmd, {prefix.queue, prefix.count, false}))
         return false;
@@ -147,11 +151,12 @@ class Walker {
   }
 
   void signal(const Instance& instance) {
-    if (instance.queue != kNone<QueueId>) {
+    if (instance.queue != kNone<QueueId> && !parked_on_queue_[index(instance.queue)].empty()) {
       auto& waiting = parked_on_queue_[index(instance.queue)];
       woken_.insert(woken_.end(), waiting.begin(), waiting.end());
       waiting.clear();
     }
+    if (instance.counts == 0) return;
     for (const SignalItem& item : program_.signals_of(instance)) {
       std::int64_t& reached = reached_[index(item.semaphore)];
       const bool timeline = plan_.semaphores[item.semaphore].timeline;
@@ -172,7 +177,7 @@ class Walker {
   Walk result_;
   std::uint32_t time_ = 0;
   std::vector<Cmd> woken_;
-  std::vector<Cmd> parked_, next_parked_;  ///< Lists of commands parked on a command.
+  std::vector<Cmd> parked_, next_parked_;  ///< Lists of commands parked on a command, if any is.
   std::vector<std::uint32_t> prefix_done_,
       prefix_ops_done_;  ///< By queue: all before have completed.
   std::vector<std::vector<Cmd>> parked_on_queue_;
@@ -213,8 +218,7 @@ std::vector<Blocked> blocked_commands(const Program& program, const Walk& walk) 
       if (!walk.completed[other]) blocked.on = other;
     }
     for (const Prefix& prefix : program.prefixes_of(instance)) {
-      const auto& members = prefix.ops_only ? program.queue_ops[index(prefix.queue)]
-                                            : program.queue_commands[index(prefix.queue)];
+      const auto& members = program.members_of(prefix);
       const Cmd other = incomplete(members, prefix.count);
       if (other != kNoCmd) blocked.on = other;
     }
@@ -223,7 +227,7 @@ std::vector<Blocked> blocked_commands(const Program& program, const Walk& walk) 
         if (reached[index(threshold.semaphore)] < threshold.need)
           blocked.semaphore = threshold.semaphore;
       } else {
-        const auto& ops = program.queue_ops[index(threshold.queue)];
+        const auto& ops = program.ops_of(threshold.queue);
         const auto done = std::count_if(ops.begin(), ops.begin() + threshold.ops,
                                         [&](Cmd c) { return walk.completed[c] != 0; });
         if (done < threshold.need) blocked.queue = threshold.queue;

@@ -94,8 +94,7 @@ void Witnesses::collect(std::span<const Cmd> starts, const Walk& walk) {
     }
     for (const Prefix& prefix : program_.prefixes_of(instance)) {
       if ((what & (prefix.gates_completion ? kComplete : kStart)) == 0) continue;
-      const auto& members = prefix.ops_only ? program_.queue_ops[index(prefix.queue)]
-                                            : program_.queue_commands[index(prefix.queue)];
+      const auto& members = program_.members_of(prefix);
       for (std::uint32_t k = 0; k < prefix.count; ++k) need(members[k], kStart | kComplete);
     }
   }
@@ -134,7 +133,7 @@ void Witnesses::need_signals(const Threshold& threshold, std::uint32_t before, c
       if (!timeline || s.value >= threshold.need) add(s.cmd, s.value);
     }
   } else {
-    const auto& ops = program_.queue_ops[index(threshold.queue)];
+    const auto& ops = program_.ops_of(threshold.queue);
     for (std::uint32_t k = 0; k < threshold.ops; ++k) add(ops[k], 1);
   }
   std::ranges::sort(signals, {}, [&](const SignalInstance& s) { return walk.completed[s.cmd]; });

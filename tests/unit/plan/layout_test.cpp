@@ -57,7 +57,7 @@ TEST_F(LayoutTest, RotatesSlotsAlsoBeforeTheFirstIteration) {
   EXPECT_EQ(made.slot_index(StorageId{0}, -3), 0U);
   EXPECT_EQ(made.slot_address(StorageId{0}, -1), 1024);
   EXPECT_EQ(made.tensor_region(plan(), TensorId{0}, -1).hull(), (ByteRange{1040, 1048}));
-  EXPECT_EQ(made.tensor(TensorId{0}).bytes.hull(), (ByteRange{16, 24}));
+  EXPECT_EQ(made.tensor(TensorId{0}).hull, (ByteRange{16, 24}));
 }
 
 TEST_F(LayoutTest, AccumulatesOffsetsAlongTheChainInAnyOrder) {
@@ -107,9 +107,9 @@ TEST_F(LayoutTest, TakesTheBytesOfTheElementsOnly) {
   const Layout made = layout();
   EXPECT_EQ(made.tensor_region(plan(), TensorId{0}, 0).runs(), bytes({{2, 3}, {10, 11}, {18, 19}}));
   EXPECT_EQ(made.tensor_region(plan(), TensorId{1}, 0).runs(), bytes({{0, 2}, {8, 10}, {16, 18}}));
-  EXPECT_TRUE(made.tensor(TensorId{2}).bytes.is_contiguous());
-  EXPECT_EQ(made.tensor(TensorId{2}).bytes.hull(), (ByteRange{0, 24}));
-  EXPECT_EQ(made.tensor(TensorId{3}).bytes.hull(), (ByteRange{0, 16}));
+  EXPECT_TRUE(made.tensor(TensorId{2}).is_contiguous());
+  EXPECT_EQ(made.tensor(TensorId{2}).hull, (ByteRange{0, 24}));
+  EXPECT_EQ(made.tensor(TensorId{3}).hull, (ByteRange{0, 16}));
 }
 
 TEST_F(LayoutTest, PacksTwoFourBitElementsIntoAByte) {
@@ -118,8 +118,8 @@ TEST_F(LayoutTest, PacksTwoFourBitElementsIntoAByte) {
   builder_.add_tensor(
       {.name = "given", .storage = "s", .dtype = "f4", .shape = {{1, 4}}, .strides = {{9, 1}}});
   const Layout made = layout();
-  EXPECT_EQ(made.tensor(TensorId{0}).bytes.hull(), (ByteRange{0, 5}));
-  EXPECT_EQ(made.tensor(TensorId{1}).bytes.hull(), (ByteRange{0, 2}));
+  EXPECT_EQ(made.tensor(TensorId{0}).hull, (ByteRange{0, 5}));
+  EXPECT_EQ(made.tensor(TensorId{1}).hull, (ByteRange{0, 2}));
 }
 
 TEST_F(LayoutTest, HasNoBytesWhereThereAreNoElements) {
@@ -129,8 +129,8 @@ TEST_F(LayoutTest, HasNoBytesWhereThereAreNoElements) {
   builder_.add_tensor(
       {.name = "strided", .storage = "s", .dtype = "f32", .shape = {{0, 4}}, .strides = {{1, 7}}});
   const Layout made = layout();
-  EXPECT_TRUE(made.tensor(TensorId{0}).bytes.empty());
-  EXPECT_TRUE(made.tensor(TensorId{1}).bytes.empty());
+  EXPECT_TRUE(made.tensor(TensorId{0}).hull.empty());
+  EXPECT_TRUE(made.tensor(TensorId{1}).hull.empty());
 }
 
 TEST_F(LayoutTest, ClipsAnAccessToItsPartFromElementZero) {
