@@ -1,7 +1,6 @@
 #include "plan/builder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -64,46 +63,37 @@ Range PlanBuilder::Impl::exprs(const std::vector<ExprSpec>& specs) {
   return {begin, static_cast<std::uint32_t>(plan.exprs.size())};
 }
 
-std::string_view PlanBuilder::Impl::declare(NameKind kind, std::string_view name, std::size_t next,
-                                            std::string_view section) {
-  assert(next < kNoId);
-  if (name.empty()) {
-    fail("id.empty",
-         "every " + std::string(memverify::name(kind)) + " needs an id that is not empty",
-         json_pointer({section, next, "id"}));
-    return {};
-  }
+void PlanBuilder::Impl::check_id(NameKind kind, std::string_view name, std::uint32_t known,
+                                 std::size_t next, std::string_view section) {
+  const auto bad = [&](std::string_view id, std::string message) {
+    fail(id, std::move(message), json_pointer({section, next, "id"}));
+  };
+  const std::string word(memverify::name(kind));
+  if (name.empty()) return bad("id.empty", "every " + word + " needs an id that is not empty");
   if (!is_utf8 && find_invalid_utf8(name) != std::string_view::npos) {
-    fail("json.encoding",
-         "the id of this " + std::string(memverify::name(kind)) + " is not valid UTF-8",
-         json_pointer({section, next, "id"}));
+    bad("json.encoding", "the id of this " + word + " is not valid UTF-8");
   }
-  const StringId string = names.intern(name);
-  std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
-  if (index(string) >= ids.size()) ids.resize(index(string) + std::size_t{1}, kNoId);
-  std::uint32_t& id = ids[index(string)];
-  if (id == kNoId) {
-    id = static_cast<std::uint32_t>(next);
-  } else {
-    fail("id.duplicate",
-         with_article(kind) + " with the id " + quoted(name) + " exists already, at " +
-             json_pointer({section, id}),
-         json_pointer({section, next, "id"}));
+  if (known != kNoId) {
+    bad("id.duplicate", with_article(kind) + " with the id " + quoted(name) +
+                            " exists already, at " + json_pointer({section, known}));
   }
-  return names.text(string);
 }
 
 ThreadId PlanBuilder::Impl::thread(std::string_view name) {
-  const std::uint32_t known = find(NameKind::kThread, index(names.intern(name)));
+  const StringId string = names.intern(name);
+  const std::uint32_t known = find(NameKind::kThread, index(string));
   if (known != kNoId) return static_cast<ThreadId>(known);
-  return plan.threads.push_back(declare(NameKind::kThread, name, plan.threads.size(), "threads"));
+  return plan.threads.push_back(
+      declare(NameKind::kThread, name, string, plan.threads.size(), "threads"));
 }
 
 EventId PlanBuilder::Impl::event(std::string_view name) {
   if (name.empty()) return kNone<EventId>;
-  const std::uint32_t known = find(NameKind::kEvent, index(names.intern(name)));
+  const StringId string = names.intern(name);
+  const std::uint32_t known = find(NameKind::kEvent, index(string));
   if (known != kNoId) return static_cast<EventId>(known);
-  return plan.events.push_back(declare(NameKind::kEvent, name, plan.events.size(), "events"));
+  return plan.events.push_back(
+      declare(NameKind::kEvent, name, string, plan.events.size(), "events"));
 }
 
 UpdateId PlanBuilder::Impl::update(std::string_view name) {

@@ -46,6 +46,7 @@ class NameTable {
     std::uint32_t tag = 0;          ///< Of different names mostly different.
     StringId id = kNone<StringId>;  ///< kNone: free.
   };
+  StringId search(std::string_view text, std::uint32_t tag);
   void grow(std::size_t slots);
 
   std::shared_ptr<NameArena> arena_;

@@ -253,22 +253,15 @@ constexpr ObjectFields kOp = {"an op", kOpFields};
 
 /// A new op that keeps the memory of the last one's lists.
 void clear(OpSpec& op) {
-  const auto keep = [&op](OpSpec& next, auto member) {
-    (op.*member).clear();
-    next.*member = std::move(op.*member);
-  };
-  OpSpec next;
-  keep(next, &OpSpec::reads);
-  keep(next, &OpSpec::writes);
-  keep(next, &OpSpec::accumulates);
-  keep(next, &OpSpec::clobbers);
-  keep(next, &OpSpec::in_place);
-  keep(next, &OpSpec::after);
-  keep(next, &OpSpec::waits);
-  keep(next, &OpSpec::signals);
-  keep(next, &OpSpec::when);
-  keep(next, &OpSpec::queues);
-  op = std::move(next);
+  // A member that is missing here is an error.
+  auto& [name, kind, label, queue, thread, event, storage, skipped, runs, reads, writes,
+         accumulates, clobbers, in_place, after, waits, wait_for, signals, when, queues, location,
+         duration] = op;
+  const auto reset = [](auto&... members) { ((members = {}), ...); };
+  reset(name, kind, label, queue, thread, event, storage, skipped, runs);
+  reset(wait_for, location, duration);
+  const auto empty = [](auto&... lists) { (lists.clear(), ...); };
+  empty(reads, writes, accumulates, clobbers, in_place, after, waits, signals, when, queues);
 }
 
 }  // namespace
