@@ -112,6 +112,7 @@ void PlanBuilder::expect_text(std::size_t bytes) {
   impl_->is_utf8 = true;
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   constexpr std::size_t kBytesPerThing = 100;
+  constexpr std::size_t kBytesPerName = 56;
   if (bytes < kWorthIt) return;
   const std::size_t things = bytes / kBytesPerThing;
   Plan& plan = impl_->plan;
@@ -124,7 +125,7 @@ void PlanBuilder::expect_text(std::size_t bytes) {
   plan.afters.reserve(things);
   plan.exprs.reserve(2 * things);
   for (std::vector<std::uint32_t>& ids : impl_->by_string) ids.reserve(things);
-  impl_->names.reserve(things);
+  impl_->names.reserve(bytes / kBytesPerName);
 }
 
 void PlanBuilder::set_name(std::string_view name) { impl_->plan.name = impl_->keep(name); }

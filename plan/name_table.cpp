@@ -4,7 +4,6 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
-#include <utility>
 
 namespace memverify {
 namespace {
@@ -31,25 +30,13 @@ inline std::uint64_t last_eight(std::string_view text) {
   return size == 0 ? 0 : load<std::uint8_t>(end - 1) << 56;
 }
 
-constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
-
-/// Where the search for a name begins. Names that differ in the two digits at their end only (t10,
-/// t11, ...) are neighbours: names are mostly numbered and used in about that order, so look-ups
-/// find their lines loaded, or fetched ahead.
-inline std::uint32_t tag_of(std::string_view text, std::uint64_t last) {
-  const std::uint64_t number = (last >> 56) + 10 * (last >> 48 & 0xFF);
-  std::uint64_t hash = last << 16;
-  for (; text.size() > 8; text.remove_suffix(8)) {
-    hash = (hash ^ hash >> 29) * kFactor ^ last_eight(text.substr(0, text.size() - 8));
-  }
-  hash *= kFactor;
-  hash = (hash ^ hash >> 32) * kFactor;
-  return static_cast<std::uint32_t>((hash >> 32) + number);
+/// True iff `stored`, in an arena, equals `text`, of which `last` is all.
+bool equals_short(std::string_view stored, std::string_view text, std::uint64_t last) {
+  if (stored.size() != text.size()) return false;
+  if (text.empty()) return true;
+  const std::uint64_t word = load<std::uint64_t>(stored.data() + stored.size() - 8);
+  return (word ^ last) >> (64 - 8 * text.size()) == 0;
 }
-
-/// From a place that another name has, every so manieth is looked at. Odd: that comes to every
-/// slot.
-inline std::size_t step_of(std::uint32_t tag) { return tag * kFactor >> 40 | 1; }
 
 }  // namespace
 
@@ -68,6 +55,39 @@ std::string_view NameArena::store(std::string_view text) {
   return stored;
 }
 
+/// A name is looked for in every `step`-th slot from `at` on. Names that differ in the four digits
+/// at their end only (t1000, t1001, ...) are neighbours, there and after each step: names are
+/// mostly numbered and used in about that order, so look-ups find their lines loaded, or fetched
+/// ahead.
+struct NameHash {
+  std::uint64_t rest;
+  std::uint32_t number;  ///< Of the digits.
+
+  std::size_t at() const { return (rest >> 24) + number; }
+  std::size_t step() const { return (rest >> 40) | 1; }  ///< Odd, so that it comes to every slot.
+  /// Of different names mostly different.
+  std::uint32_t tag() const { return static_cast<std::uint32_t>(rest >> 32) + number; }
+};
+
+namespace {
+
+/// `last`: the last eight bytes.
+inline NameHash hash_of(std::string_view text, std::uint64_t last) {
+  // Neighbouring digits and pairs are put together, all at once; a letter is some digit, too.
+  std::uint32_t number = static_cast<std::uint32_t>(last >> 32) & 0x0F0F0F0FU;
+  number = number * 10 + (number >> 8);
+  number = ((number & 0x00FF00FFU) * (1 + (100U << 16))) >> 16;
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::uint64_t rest = last & 0xF0F0F0F0FFFFFFFFU;
+  for (; text.size() > 8; text.remove_suffix(8)) {
+    rest = ((rest ^ (rest >> 29)) * kFactor) ^ last_eight(text.substr(0, text.size() - 8));
+  }
+  rest *= kFactor;
+  return {(rest ^ (rest >> 32)) * kFactor, number};
+}
+
+}  // namespace
+
 NameTable::NameTable() : arena_(std::make_shared<NameArena>()), slots_(1024) {}
 
 void NameTable::reserve(std::size_t names) {
@@ -77,47 +97,40 @@ void NameTable::reserve(std::size_t names) {
   if (slots > slots_.size()) grow(slots);
 }
 
-/// True iff `stored`, in an arena, equals `text`, which has eight bytes at most.
-inline bool is_short(std::string_view stored, std::string_view text, std::uint64_t last) {
-  if (stored.size() != text.size()) return false;
-  if (text.empty()) return true;
-  const std::uint64_t word = load<std::uint64_t>(stored.data() + stored.size() - 8);
-  return (word ^ last) >> (64 - 8 * text.size()) == 0;
-}
-
 StringId NameTable::intern(std::string_view text) {
   const std::uint64_t last = last_eight(text);
-  const std::uint32_t tag = tag_of(text, last);
-  if constexpr (std::endian::native == std::endian::little) {
-    const Slot slot = slots_[tag & (slots_.size() - 1)];
-    if (slot.tag == tag && text.size() <= 8 && slot.id != kNone<StringId> &&
-        is_short(texts_[slot.id], text, last))
+  const NameHash hash = hash_of(text, last);
+  if constexpr (std::endian::native == std::endian::little) {  // What is found at once.
+    const Slot slot = slots_[hash.at() & (slots_.size() - 1)];
+    if (slot.tag == hash.tag() && text.size() <= 8 && slot.id != kNone<StringId> &&
+        equals_short(texts_[slot.id], text, last)) {
       return slot.id;
+    }
   }
-  return search(text, tag);
+  return search(text, hash);
 }
 
-StringId NameTable::search(std::string_view text, std::uint32_t tag) {
+StringId NameTable::search(std::string_view text, NameHash hash) {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = tag;
-  for (; slots_[at & mask].id != kNone<StringId>; at += step_of(tag)) {
+  std::size_t at = hash.at();
+  for (; slots_[at & mask].id != kNone<StringId>; at += hash.step()) {
     const Slot slot = slots_[at & mask];
-    if (slot.tag == tag && texts_[slot.id] == text) return slot.id;
+    if (slot.tag == hash.tag() && texts_[slot.id] == text) return slot.id;
   }
   const StringId id = texts_.push_back(arena_->store(text));
   assert(id != kNone<StringId>);
-  slots_[at & mask] = {tag, id};
+  slots_[at & mask] = {hash.tag(), id};
   if (texts_.size() * 4 > slots_.size() * 3) grow(slots_.size() * 2);
   return id;
 }
 
 void NameTable::grow(std::size_t slots) {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
-  for (const Slot& slot : old) {
-    if (slot.id == kNone<StringId>) continue;
-    std::size_t at = slot.tag;
-    while (slots_[at & (slots - 1)].id != kNone<StringId>) at += step_of(slot.tag);
-    slots_[at & (slots - 1)] = slot;
+  slots_.assign(slots, Slot());
+  for (const StringId id : ids(texts_)) {
+    const NameHash hash = hash_of(texts_[id], last_eight(texts_[id]));
+    std::size_t at = hash.at();
+    while (slots_[at & (slots - 1)].id != kNone<StringId>) at += hash.step();
+    slots_[at & (slots - 1)] = {hash.tag(), id};
   }
 }
 
