@@ -75,8 +75,7 @@ inline const char* plain_string(const char* at, const char* limit, std::string_v
 }
 
 /// Runs a hook; false where it finds something wrong.
-template <typename HookType>
-[[gnu::always_inline]] inline bool passes(HookType hook, PlanFields& fields) {
+[[gnu::always_inline]] inline bool passes(Hook hook, PlanFields& fields) {
   if (hook == nullptr) return true;
   hook(fields);
   if (fields.fault.empty()) return true;
