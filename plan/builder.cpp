@@ -1,7 +1,6 @@
 #include "plan/builder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -64,46 +63,37 @@ Range PlanBuilder::Impl::exprs(const std::vector<ExprSpec>& specs) {
   return {begin, static_cast<std::uint32_t>(plan.exprs.size())};
 }
 
-std::string_view PlanBuilder::Impl::declare(NameKind kind, std::string_view name, std::size_t next,
-                                            std::string_view section) {
-  assert(next < kNoId);
-  if (name.empty()) {
-    fail("id.empty",
-         "every " + std::string(memverify::name(kind)) + " needs an id that is not empty",
-         json_pointer({section, next, "id"}));
-    return {};
-  }
+void PlanBuilder::Impl::check_id(NameKind kind, std::string_view name, std::uint32_t known,
+                                 std::size_t next, std::string_view section) {
+  const auto bad = [&](std::string_view id, std::string message) {
+    fail(id, std::move(message), json_pointer({section, next, "id"}));
+  };
+  const std::string word(memverify::name(kind));
+  if (name.empty()) return bad("id.empty", "every " + word + " needs an id that is not empty");
   if (!is_utf8 && find_invalid_utf8(name) != std::string_view::npos) {
-    fail("json.encoding",
-         "the id of this " + std::string(memverify::name(kind)) + " is not valid UTF-8",
-         json_pointer({section, next, "id"}));
+    bad("json.encoding", "the id of this " + word + " is not valid UTF-8");
   }
-  const StringId string = names.intern(name);
-  std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
-  if (index(string) >= ids.size()) ids.resize(index(string) + std::size_t{1}, kNoId);
-  std::uint32_t& id = ids[index(string)];
-  if (id == kNoId) {
-    id = static_cast<std::uint32_t>(next);
-  } else {
-    fail("id.duplicate",
-         with_article(kind) + " with the id " + quoted(name) + " exists already, at " +
-             json_pointer({section, id}),
-         json_pointer({section, next, "id"}));
+  if (known != kNoId) {
+    bad("id.duplicate", with_article(kind) + " with the id " + quoted(name) +
+                            " exists already, at " + json_pointer({section, known}));
   }
-  return names.text(string);
 }
 
 ThreadId PlanBuilder::Impl::thread(std::string_view name) {
-  const std::uint32_t known = find(NameKind::kThread, index(names.intern(name)));
+  const StringId string = names.intern(name);
+  const std::uint32_t known = find(NameKind::kThread, index(string));
   if (known != kNoId) return static_cast<ThreadId>(known);
-  return plan.threads.push_back(declare(NameKind::kThread, name, plan.threads.size(), "threads"));
+  return plan.threads.push_back(
+      declare(NameKind::kThread, name, string, plan.threads.size(), "threads"));
 }
 
 EventId PlanBuilder::Impl::event(std::string_view name) {
   if (name.empty()) return kNone<EventId>;
-  const std::uint32_t known = find(NameKind::kEvent, index(names.intern(name)));
+  const StringId string = names.intern(name);
+  const std::uint32_t known = find(NameKind::kEvent, index(string));
   if (known != kNoId) return static_cast<EventId>(known);
-  return plan.events.push_back(declare(NameKind::kEvent, name, plan.events.size(), "events"));
+  return plan.events.push_back(
+      declare(NameKind::kEvent, name, string, plan.events.size(), "events"));
 }
 
 UpdateId PlanBuilder::Impl::update(std::string_view name) {
@@ -122,6 +112,7 @@ void PlanBuilder::expect_text(std::size_t bytes) {
   impl_->is_utf8 = true;
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
   constexpr std::size_t kBytesPerThing = 100;
+  constexpr std::size_t kBytesPerName = 56;
   if (bytes < kWorthIt) return;
   const std::size_t things = bytes / kBytesPerThing;
   Plan& plan = impl_->plan;
@@ -134,7 +125,7 @@ void PlanBuilder::expect_text(std::size_t bytes) {
   plan.afters.reserve(things);
   plan.exprs.reserve(2 * things);
   for (std::vector<std::uint32_t>& ids : impl_->by_string) ids.reserve(things);
-  impl_->names.reserve(things);
+  impl_->names.reserve(bytes / kBytesPerName);
 }
 
 void PlanBuilder::set_name(std::string_view name) { impl_->plan.name = impl_->keep(name); }
@@ -301,15 +292,16 @@ void PlanBuilder::Impl::check_tensor_form(const TensorSpec& spec, std::size_t ne
 
 void PlanBuilder::add_tensor(const TensorSpec& spec) {
   Table<TensorId, Tensor>& tensors = impl_->plan.tensors;
-  impl_->check_tensor_form(spec, tensors.size());
-  Tensor tensor;
-  tensor.name = impl_->declare(NameKind::kTensor, spec.name, tensors.size(), "tensors");
+  const std::size_t next = tensors.size();
+  impl_->check_tensor_form(spec, next);
+  Tensor& tensor = tensors.emplace_back();
+  tensor.name = impl_->declare(NameKind::kTensor, spec.name, next, "tensors");
   tensor.storage = impl_->refer<StorageId>(spec.storage);
   tensor.base = impl_->refer<TensorId>(spec.view_of);
   tensor.placement = !spec.view_of.empty()   ? TensorKind::kView
                      : !spec.storage.empty() ? TensorKind::kRoot
                                              : TensorKind::kUnplaced;
-  tensor.dtype = parse_dtype(spec.dtype).value_or(DType::kNone);
+  if (!spec.dtype.empty()) tensor.dtype = parse_dtype(spec.dtype).value_or(DType::kNone);
   tensor.offset = impl_->expr(spec.offset);
   if (spec.bytes) tensor.bytes = impl_->expr(*spec.bytes);
   if (spec.shape) tensor.shape = impl_->exprs(*spec.shape);
@@ -322,7 +314,6 @@ void PlanBuilder::add_tensor(const TensorSpec& spec) {
   }
   tensor.pools.end = static_cast<std::uint32_t>(impl_->plan.pool_lists.size());
   tensor.slots = spec.slots.value_or(1);
-  tensors.push_back(tensor);
 }
 
 void PlanBuilder::add_op(const OpSpec& spec) { impl_->add_op(spec); }

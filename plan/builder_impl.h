@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -86,7 +87,23 @@ struct PlanBuilder::Impl {
   /// Declares `name` as the `next`-th of its kind and returns the stored text. Errors "id.empty",
   /// "id.duplicate" at `/section/next/id`.
   std::string_view declare(NameKind kind, std::string_view name, std::size_t next,
-                           std::string_view section);
+                           std::string_view section) {
+    return declare(kind, name, names.intern(name), next, section);
+  }
+  /// The same, where `string` stands for `name`.
+  std::string_view declare(NameKind kind, std::string_view name, StringId string, std::size_t next,
+                           std::string_view section) {
+    assert(next < kNoId);
+    std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
+    constexpr std::size_t kAtOnce = 1024;  // One by one costs 2 % of what verifying does.
+    if (index(string) >= ids.size()) ids.resize(index(string) + kAtOnce, kNoId);
+    std::uint32_t& id = ids[index(string)];
+    if (id != kNoId || name.empty() || !is_utf8) check_id(kind, name, id, next, section);
+    if (id == kNoId && !name.empty()) id = static_cast<std::uint32_t>(next);
+    return names.text(string);
+  }
+  void check_id(NameKind kind, std::string_view name, std::uint32_t known, std::size_t next,
+                std::string_view section);
   ThreadId thread(std::string_view name);  ///< Declares it at its first mention, as below.
   EventId event(std::string_view name);
   UpdateId update(std::string_view name);

@@ -44,7 +44,11 @@ std::optional<OpKind> parse_kind(std::string_view word) {
 class PlanBuilder::Impl::OpAdder {
  public:
   OpAdder(Impl& impl, const OpSpec& spec)
-      : impl_(impl), plan_(impl.plan), spec_(spec), at_(impl.plan.ops.size()) {}
+      : impl_(impl),
+        plan_(impl.plan),
+        spec_(spec),
+        at_(plan_.ops.size()),
+        op_(plan_.ops.emplace_back()) {}
 
   void run() {
     op_.name = impl_.declare(NameKind::kOp, spec_.name, at_, "ops");
@@ -65,12 +69,9 @@ class PlanBuilder::Impl::OpAdder {
     sync();
     lists();
     times();
-    plan_.ops.push_back(op_);
   }
 
  private:
-  using Pointer = std::initializer_list<PointerStep>;
-
   void fail(std::string_view id, std::string message, std::string_view field) {
     impl_.fail(id, std::move(message), json_pointer({"ops", at_, field}));
   }
@@ -121,6 +122,7 @@ class PlanBuilder::Impl::OpAdder {
   }
 
   void words() {
+    if (spec_.skipped.empty() && spec_.runs.empty()) return;
     constexpr std::array<std::string_view, 2> kSkipped = {"drop", "pass"};
     constexpr std::array<std::string_view, 2> kRuns = {"first", "last"};
     op_.skipped_pass = spec_.skipped == "pass";
@@ -144,9 +146,20 @@ class PlanBuilder::Impl::OpAdder {
     op_.accesses.end = size(plan_.accesses);
   }
 
+  /// Most are no more than that.
+  static bool names_whole_tensor(const AccessSpec& spec) {
+    return !spec.tensor.empty() && spec.pool.empty() && !spec.offset && !spec.bytes &&
+           spec.distance == 0 && spec.from.empty() && spec.update.empty();
+  }
+
   void access_list(AccessKind kind, std::string_view list, const std::vector<AccessSpec>& specs) {
+    if (specs.empty()) return;
     for (std::size_t i = 0; i < specs.size(); ++i) {
       const AccessSpec& spec = specs[i];
+      if (names_whole_tensor(spec)) {
+        plan_.accesses.push_back({.kind = kind, .tensor = impl_.refer<TensorId>(spec.tensor)});
+        continue;
+      }
       check_access(kind, list, i, spec);
       Access access{.kind = kind};
       access.tensor = impl_.refer<TensorId>(spec.tensor);
@@ -202,13 +215,14 @@ class PlanBuilder::Impl::OpAdder {
 
   void sync() {
     op_.waits.begin = size(plan_.waits);
-    if (spec_.wait_for) add_wait(*spec_.wait_for, {"ops", at_, "for"});
+    if (spec_.wait_for)
+      add_wait(*spec_.wait_for, [&] { return json_pointer({"ops", at_, "for"}); });
     for (std::size_t i = 0; i < spec_.waits.size(); ++i) {
-      const Pointer at = {"ops", at_, "waits", i};
+      const auto at = [&] { return json_pointer({"ops", at_, "waits", i}); };
       const WaitKind kind = spec_.waits[i].kind;
       if (kind == WaitKind::kQueue || kind == WaitKind::kAll) {
         impl_.fail("wait.form", "only a host_wait may wait for all of a queue or for everything",
-                   json_pointer(at));
+                   at());
       }
       add_wait(spec_.waits[i], at);
     }
@@ -226,6 +240,8 @@ class PlanBuilder::Impl::OpAdder {
     op_.signals.end = size(plan_.signals);
   }
 
+  /// `at()`: its JSON pointer.
+  template <typename Pointer>
   void add_wait(const WaitSpec& spec, Pointer at) {
     Wait wait{.kind = spec.kind, .consume = spec.consume, .value = impl_.expr(spec.value)};
     switch (spec.kind) {
@@ -244,11 +260,10 @@ class PlanBuilder::Impl::OpAdder {
         break;
     }
     if (spec.target.empty() && spec.kind != WaitKind::kAll) {
-      impl_.fail("wait.form", "the name of what is waited for is empty", json_pointer(at));
+      impl_.fail("wait.form", "the name of what is waited for is empty", at());
     }
     if (spec.consume && spec.kind != WaitKind::kSemaphore) {
-      impl_.fail("wait.consume", "only a wait for a semaphore can consume",
-                 json_pointer(at) + "/consume");
+      impl_.fail("wait.consume", "only a wait for a semaphore can consume", at() + "/consume");
     }
     plan_.waits.push_back(wait);
   }
@@ -297,7 +312,7 @@ class PlanBuilder::Impl::OpAdder {
   Plan& plan_;
   const OpSpec& spec_;
   std::size_t at_;
-  Op op_;
+  Op& op_;
 };
 
 void PlanBuilder::Impl::add_op(const OpSpec& spec) { OpAdder(*this, spec).run(); }

@@ -9,6 +9,7 @@ namespace memverify {
 namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
+constexpr std::size_t kRoomBefore = 8;  ///< So that words that end with a text can be loaded.
 
 template <typename Word>
 std::uint64_t load(const char* at) {
@@ -18,7 +19,7 @@ std::uint64_t load(const char* at) {
 }
 
 /// The last eight bytes of `text`, its last one on top, zeros beneath where there are fewer.
-std::uint64_t last_eight(std::string_view text) {
+inline std::uint64_t last_eight(std::string_view text) {
   const std::size_t size = text.size();
   const char* const end = text.data() + size;
   if (size >= 8) return load<std::uint64_t>(end - 8);
@@ -29,46 +30,12 @@ std::uint64_t last_eight(std::string_view text) {
   return size == 0 ? 0 : load<std::uint8_t>(end - 1) << 56;
 }
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-  return hash ^ (hash >> 29);
-}
-
-/// Eight bytes as above, without the digits that they end with (seven at most), and those.
-struct NumberedWord {
-  std::uint64_t rest;
-  std::uint32_t number;
-};
-NumberedWord split_number(std::uint64_t word) {
-  constexpr std::uint64_t kEach = 0x0101010101010101U;
-  const std::uint64_t values = word ^ (kEach * '0');
-  const std::uint64_t others = ((values | (values + kEach * 6)) & (kEach * 0xF0)) | 1;
-  const std::uint64_t below = ~std::uint64_t{0} >> (std::countl_zero(others) & ~7);
-  // Neighbouring digits, pairs and fours are put together, all at once.
-  std::uint64_t sum = values & ~below;
-  sum = sum * 10 + (sum >> 8);
-  sum = ((sum & 0xFF000000FFU) * (100 + (std::uint64_t{1000000} << 32)) +
-         (sum >> 16 & 0xFF000000FFU) * (1 + (std::uint64_t{10000} << 32))) >>
-        32;
-  return {word & below, static_cast<std::uint32_t>(sum)};
-}
-
-/// A name is looked for in every `step`-th slot from `at` on. Names that differ in the number at
-/// their end only (t1, t2, ...) are neighbours: names are mostly numbered and used in about that
-/// order, so look-ups find their lines loaded, or fetched ahead.
-struct Probe {
-  std::size_t at;
-  std::size_t step;   ///< Odd, so that it comes to every slot.
-  std::uint32_t tag;  ///< Of different names mostly different.
-};
-inline Probe probe_of(std::string_view text) {
-  const auto [rest, number] = split_number(last_eight(text));
-  std::uint64_t hash = mix(text.size(), rest);
-  for (; text.size() > 8; text.remove_suffix(8)) {
-    hash = mix(hash, last_eight(text.substr(0, text.size() - 8)));
-  }
-  hash = mix(hash, 0);
-  return {(hash >> 24) + number, (hash >> 40) | 1, static_cast<std::uint32_t>(hash >> 32) + number};
+/// True iff `stored`, in an arena, equals `text`, of which `last` is all.
+bool equals_short(std::string_view stored, std::string_view text, std::uint64_t last) {
+  if (stored.size() != text.size()) return false;
+  if (text.empty()) return true;
+  const std::uint64_t word = load<std::uint64_t>(stored.data() + stored.size() - 8);
+  return (word ^ last) >> (64 - 8 * text.size()) == 0;
 }
 
 }  // namespace
@@ -77,8 +44,8 @@ std::string_view NameArena::store(std::string_view text) {
   if (text.empty()) return {};
   if (text.size() > left_) {
     const std::size_t bytes = std::max(kChunkBytes, text.size());
-    chunks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
-    next_ = chunks_.back().get();
+    chunks_.push_back(std::make_unique_for_overwrite<char[]>(kRoomBefore + bytes));
+    next_ = chunks_.back().get() + kRoomBefore;
     left_ = bytes;
   }
   std::memcpy(next_, text.data(), text.size());
@@ -87,6 +54,39 @@ std::string_view NameArena::store(std::string_view text) {
   left_ -= text.size();
   return stored;
 }
+
+/// A name is looked for in every `step`-th slot from `at` on. Names that differ in the four digits
+/// at their end only (t1000, t1001, ...) are neighbours, there and after each step: names are
+/// mostly numbered and used in about that order, so look-ups find their lines loaded, or fetched
+/// ahead.
+struct NameHash {
+  std::uint64_t rest;
+  std::uint32_t number;  ///< Of the digits.
+
+  std::size_t at() const { return (rest >> 24) + number; }
+  std::size_t step() const { return (rest >> 40) | 1; }  ///< Odd, so that it comes to every slot.
+  /// Of different names mostly different.
+  std::uint32_t tag() const { return static_cast<std::uint32_t>(rest >> 32) + number; }
+};
+
+namespace {
+
+/// `last`: the last eight bytes.
+inline NameHash hash_of(std::string_view text, std::uint64_t last) {
+  // Neighbouring digits and pairs are put together, all at once; a letter is some digit, too.
+  std::uint32_t number = static_cast<std::uint32_t>(last >> 32) & 0x0F0F0F0FU;
+  number = number * 10 + (number >> 8);
+  number = ((number & 0x00FF00FFU) * (1 + (100U << 16))) >> 16;
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::uint64_t rest = last & 0xF0F0F0F0FFFFFFFFU;
+  for (; text.size() > 8; text.remove_suffix(8)) {
+    rest = ((rest ^ (rest >> 29)) * kFactor) ^ last_eight(text.substr(0, text.size() - 8));
+  }
+  rest *= kFactor;
+  return {(rest ^ (rest >> 32)) * kFactor, number};
+}
+
+}  // namespace
 
 NameTable::NameTable() : arena_(std::make_shared<NameArena>()), slots_(1024) {}
 
@@ -98,26 +98,39 @@ void NameTable::reserve(std::size_t names) {
 }
 
 StringId NameTable::intern(std::string_view text) {
-  if ((texts_.size() + 1) * 4 > slots_.size() * 3) grow(slots_.size() * 2);
-  const Probe probe = probe_of(text);
-  for (std::size_t at = probe.at;; at += probe.step) {
-    Slot& slot = slots_[at & (slots_.size() - 1)];
-    if (slot.id == kNone<StringId>) {
-      slot = {probe.tag, texts_.push_back(arena_->store(text))};
-      assert(slot.id != kNone<StringId>);
+  const std::uint64_t last = last_eight(text);
+  const NameHash hash = hash_of(text, last);
+  if constexpr (std::endian::native == std::endian::little) {  // What is found at once.
+    const Slot slot = slots_[hash.at() & (slots_.size() - 1)];
+    if (slot.tag == hash.tag() && text.size() <= 8 && slot.id != kNone<StringId> &&
+        equals_short(texts_[slot.id], text, last)) {
       return slot.id;
     }
-    if (slot.tag == probe.tag && texts_[slot.id] == text) return slot.id;
   }
+  return search(text, hash);
+}
+
+StringId NameTable::search(std::string_view text, NameHash hash) {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash.at();
+  for (; slots_[at & mask].id != kNone<StringId>; at += hash.step()) {
+    const Slot slot = slots_[at & mask];
+    if (slot.tag == hash.tag() && texts_[slot.id] == text) return slot.id;
+  }
+  const StringId id = texts_.push_back(arena_->store(text));
+  assert(id != kNone<StringId>);
+  slots_[at & mask] = {hash.tag(), id};
+  if (texts_.size() * 4 > slots_.size() * 3) grow(slots_.size() * 2);
+  return id;
 }
 
 void NameTable::grow(std::size_t slots) {
   slots_.assign(slots, Slot());
   for (const StringId id : ids(texts_)) {
-    const Probe probe = probe_of(texts_[id]);
-    std::size_t at = probe.at;
-    while (slots_[at & (slots - 1)].id != kNone<StringId>) at += probe.step;
-    slots_[at & (slots - 1)] = {probe.tag, id};
+    const NameHash hash = hash_of(texts_[id], last_eight(texts_[id]));
+    std::size_t at = hash.at();
+    while (slots_[at & (slots - 1)].id != kNone<StringId>) at += hash.step();
+    slots_[at & (slots - 1)] = {hash.tag(), id};
   }
 }
 

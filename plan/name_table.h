@@ -17,6 +17,8 @@ namespace memverify {
 
 enum class StringId : std::uint32_t {};
 
+struct NameHash;
+
 /// Bytes that never move. Freed with the arena. One allocation per 256 KiB.
 class NameArena {
  public:
@@ -46,6 +48,7 @@ class NameTable {
     std::uint32_t tag = 0;          ///< Of different names mostly different.
     StringId id = kNone<StringId>;  ///< kNone: free.
   };
+  StringId search(std::string_view text, NameHash hash);
   void grow(std::size_t slots);
 
   std::shared_ptr<NameArena> arena_;

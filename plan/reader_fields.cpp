@@ -2,11 +2,9 @@
 
 #include <utility>
 
-namespace memverify {
+#include "plan/plain_item.h"
 
-constexpr ListFields kStrings = {"an array of strings", [](PlanFields& f, std::size_t) {
-                                   return id_slot(f.strings->emplace_back());
-                                 }};
+namespace memverify {
 
 namespace {
 
@@ -116,7 +114,8 @@ constexpr Field kStorageFields[] = {
        f.expr = std::int64_t{0};
        return Slot{.expected = "an integer, an expression string or an array of them",
                    .expr = &f.expr,
-                   .list = &kSlotOffsets};
+                   .list = &kSlotOffsets,
+                   .plain_list = plain_list<kSlotOffsets>};
      },
      [](PlanFields& f) {
        if (!f.storage->slots_are_array) f.storage->slots.push_back(f.expr);
@@ -132,7 +131,7 @@ constexpr ListFields kStorages = {"an array of storages",
                                     auto slots = std::move(f.storage->slots);
                                     slots.clear();
                                     *f.storage = {.slots = std::move(slots)};
-                                    return object_slot(kStorage);
+                                    return object_slot<kStorage>();
                                   },
                                   [](PlanFields& f) { f.feed.add(); },
                                   0,
@@ -156,20 +155,22 @@ constexpr Field kTensorFields[] = {
     {"shape",
      [](PlanFields& f) {
        f.exprs = reuse(f.tensor->shape, f.spare_shape);
-       return list_slot(kExprs);
+       return list_slot<kExprs>();
      }},
     {"strides",
      [](PlanFields& f) {
        f.exprs = reuse(f.tensor->strides, f.spare_strides);
-       return list_slot(kExprs);
+       return list_slot<kExprs>();
      }},
     {"alignment", [](PlanFields& f) { return integer_slot(f.tensor->alignment.emplace()); }},
     {"pool",
      [](PlanFields& f) {
        f.string = {};
        f.strings = &f.tensor->pools;
-       return Slot{
-           .expected = "a string or an array of strings", .string = &f.string, .list = &kStrings};
+       return Slot{.expected = "a string or an array of strings",
+                   .string = &f.string,
+                   .list = &kStrings,
+                   .plain_list = plain_list<kStrings>};
      },
      [](PlanFields& f) {
        if (f.tensor->pools.empty() && !f.string.empty()) f.tensor->pools.push_back(f.string);
@@ -187,7 +188,7 @@ constexpr ListFields kTensors = {"an array of tensors",
                                    auto pools = std::move(last.pools);
                                    pools.clear();
                                    last = {.pools = std::move(pools)};
-                                   return object_slot(kTensor);
+                                   return object_slot<kTensor>();
                                  },
                                  [](PlanFields& f) { f.feed.add(); },
                                  0,

@@ -64,6 +64,11 @@ struct PlanFields {
 struct ObjectFields;
 struct ListFields;
 
+/// Reads a plain value (plan/plain_item.h) that begins at `at`. Returns the place behind it, or
+/// nullptr where it is not plain. Text goes on for kPlainRoom bytes from `limit` on.
+using PlainReader = const char* (*)(const char* at, const char* limit, PlanFields& fields);
+inline constexpr std::size_t kPlainRoom = 64;
+
 /// What the next value may be: every pointer that is set is a type that it may have.
 struct Slot {
   const char* expected = "";  ///< For messages: "a string".
@@ -73,26 +78,18 @@ struct Slot {
   bool* boolean = nullptr;
   const ObjectFields* object = nullptr;
   const ListFields* list = nullptr;
-  bool may_be_empty = false;  ///< The string; ids and words may not.
+  bool may_be_empty = false;           ///< The string; ids and words may not.
+  PlainReader plain_object = nullptr;  ///< Reads `object`,
+  PlainReader plain_list = nullptr;    ///< reads `list`, where that is part of an item of a feed.
 };
 
 using Hook = void (*)(PlanFields&);
-
-/// The first eight bytes, the first one lowest, zeros where there are fewer.
-constexpr std::uint64_t head_of(std::string_view key) {
-  std::uint64_t head = 0;
-  for (std::size_t k = 0; k < key.size() && k < 8; ++k) {
-    head |= std::uint64_t{static_cast<unsigned char>(key[k])} << (8 * k);
-  }
-  return head;
-}
 
 struct Field {
   std::string_view key;
   Slot (*slot)(PlanFields&);
   Hook after = nullptr;  ///< Runs when the value has been read, even if it was wrong.
   bool required = false;
-  std::uint64_t head = head_of(key);
 };
 
 /// Bit k: field k is required.
@@ -146,8 +143,40 @@ inline Slot id_or_object_slot(std::string_view& target, const ObjectFields& obje
   return {.expected = "a string or an object", .string = &target, .object = &object};
 }
 
+// The same for what is read straight from the text where it is plain.
+
+template <const ListFields& kList>
+const char* plain_list(const char* at, const char* limit, PlanFields& fields);
+template <const ObjectFields& kObject>
+const char* plain_object(const char* at, const char* limit, PlanFields& fields);
+template <const ObjectFields& kMap>
+const char* plain_map(const char* at, const char* limit, PlanFields& fields);
+
+template <const ListFields& kList>
+Slot list_slot() {
+  return {.expected = kList.expected, .list = &kList, .plain_list = plain_list<kList>};
+}
+template <const ObjectFields& kObject>
+Slot object_slot() {
+  return {.expected = "an object", .object = &kObject, .plain_object = plain_object<kObject>};
+}
+template <const ObjectFields& kMap>
+Slot map_slot() {
+  return {.expected = "an object", .object = &kMap, .plain_object = plain_map<kMap>};
+}
+template <const ObjectFields& kObject>
+Slot id_or_object_slot(std::string_view& target) {
+  return {.expected = "a string or an object",
+          .string = &target,
+          .object = &kObject,
+          .plain_object = plain_object<kObject>};
+}
+
 extern const ObjectFields kPlanFields;  ///< The document.
 extern const ListFields kOps;           ///< Its ops (plan/reader_op_fields.cpp).
-extern const ListFields kStrings;       ///< Non-empty strings, into `PlanFields::strings`.
+/// Non-empty strings, into `PlanFields::strings`.
+inline constexpr ListFields kStrings = {"an array of strings", [](PlanFields& f, std::size_t) {
+                                          return id_slot(f.strings->emplace_back());
+                                        }};
 
 }  // namespace memverify

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/plain_item.h"
 #include "plan/reader_fields.h"
 
 namespace memverify {
@@ -51,13 +52,13 @@ template <const ObjectFields& kAccess>
 constexpr ListFields kAccessList = {"an array of tensor ids or access objects",
                                     [](PlanFields& f, std::size_t) {
                                       f.access = &f.accesses->emplace_back();
-                                      return id_or_object_slot(f.access->tensor, kAccess);
+                                      return id_or_object_slot<kAccess>(f.access->tensor);
                                     }};
 
 template <std::vector<AccessSpec> OpSpec::*kMember, const ObjectFields& kAccess>
 Slot access_slot(PlanFields& f) {
   f.accesses = &(f.op->*kMember);
-  return list_slot(kAccessList<kAccess>);
+  return list_slot<kAccessList<kAccess>>();
 }
 
 // Order: in_place, after, waits, signals.
@@ -74,7 +75,7 @@ constexpr ListFields kInPlacePair = {"[read, written] or [read, written, \"any\"
 constexpr ListFields kInPlace = {"an array of pairs",
                                  [](PlanFields& f, std::size_t) {
                                    f.in_place = &f.op->in_place.emplace_back();
-                                   return list_slot(kInPlacePair);
+                                   return list_slot<kInPlacePair>();
                                  },
                                  [](PlanFields& f) {
                                    if (f.in_place->any && f.string != "any") {
@@ -92,7 +93,7 @@ constexpr ObjectFields kAfterObject = {"an entry of after", kAfterFields};
 
 constexpr ListFields kAfter = {"an array of op ids or objects", [](PlanFields& f, std::size_t) {
                                  f.after = &f.op->after.emplace_back();
-                                 return id_or_object_slot(f.after->op, kAfterObject);
+                                 return id_or_object_slot<kAfterObject>(f.after->op);
                                }};
 
 constexpr Field kEventKey = {"event", [](PlanFields& f) { return id_slot(f.sync.event); }};
@@ -149,7 +150,7 @@ constexpr ListFields kWaits = {"an array of waits",
                                [](PlanFields& f, std::size_t) {
                                  f.sync = {};
                                  f.wait = {};
-                                 return object_slot(kWait);
+                                 return object_slot<kWait>();
                                },
                                [](PlanFields& f) { f.op->waits.push_back(f.wait); }};
 
@@ -169,7 +170,7 @@ constexpr ListFields kSignals = {"an array of signals",
                                  [](PlanFields& f, std::size_t) {
                                    f.sync = {};
                                    f.signal = {};
-                                   return object_slot(kSignal);
+                                   return object_slot<kSignal>();
                                  },
                                  [](PlanFields& f) { f.op->signals.push_back(f.signal); }};
 
@@ -202,29 +203,29 @@ constexpr Field kOpFields[] = {
     {"loc",
      [](PlanFields& f) {
        f.op->location.emplace();
-       return object_slot(kLocation);
+       return object_slot<kLocation>();
      }},
     {"queue", [](PlanFields& f) { return id_slot(f.op->queue); }},
     {"reads", access_slot<&OpSpec::reads, kRead>},
     {"writes", access_slot<&OpSpec::writes, kWrite>},
     {"accumulates", access_slot<&OpSpec::accumulates, kAccumulate>},
     {"clobbers", access_slot<&OpSpec::clobbers, kClobber>},
-    {"in_place", [](PlanFields&) { return list_slot(kInPlace); }},
-    {"after", [](PlanFields&) { return list_slot(kAfter); }},
-    {"waits", [](PlanFields&) { return list_slot(kWaits); }},
-    {"signals", [](PlanFields&) { return list_slot(kSignals); }},
-    {"when", [](PlanFields&) { return object_slot(kWhen); }},
+    {"in_place", [](PlanFields&) { return list_slot<kInPlace>(); }},
+    {"after", [](PlanFields&) { return list_slot<kAfter>(); }},
+    {"waits", [](PlanFields&) { return list_slot<kWaits>(); }},
+    {"signals", [](PlanFields&) { return list_slot<kSignals>(); }},
+    {"when", [](PlanFields&) { return map_slot<kWhen>(); }},
     {"skipped", [](PlanFields& f) { return id_slot(f.op->skipped); }},
     {"runs", [](PlanFields& f) { return id_slot(f.op->runs); }},
     {"duration",
      [](PlanFields& f) {
        f.op->duration.emplace();
-       return list_slot(kDuration);
+       return list_slot<kDuration>();
      }},
     {"queues",
      [](PlanFields& f) {
        f.strings = &f.op->queues;
-       return list_slot(kStrings);
+       return list_slot<kStrings>();
      }},
     {"thread", [](PlanFields& f) { return id_slot(f.op->thread); }},
     {"event", [](PlanFields& f) { return id_slot(f.op->event); }},
@@ -234,7 +235,10 @@ constexpr Field kOpFields[] = {
        f.string = {};
        f.sync = {};
        f.wait = {};
-       return Slot{.expected = "\"all\" or an object", .string = &f.string, .object = &kHostWait};
+       return Slot{.expected = "\"all\" or an object",
+                   .string = &f.string,
+                   .object = &kHostWait,
+                   .plain_object = plain_object<kHostWait>};
      },
      [](PlanFields& f) {
        if (f.string == "all") {
@@ -249,22 +253,15 @@ constexpr ObjectFields kOp = {"an op", kOpFields};
 
 /// A new op that keeps the memory of the last one's lists.
 void clear(OpSpec& op) {
-  const auto keep = [&op](OpSpec& next, auto member) {
-    (op.*member).clear();
-    next.*member = std::move(op.*member);
-  };
-  OpSpec next;
-  keep(next, &OpSpec::reads);
-  keep(next, &OpSpec::writes);
-  keep(next, &OpSpec::accumulates);
-  keep(next, &OpSpec::clobbers);
-  keep(next, &OpSpec::in_place);
-  keep(next, &OpSpec::after);
-  keep(next, &OpSpec::waits);
-  keep(next, &OpSpec::signals);
-  keep(next, &OpSpec::when);
-  keep(next, &OpSpec::queues);
-  op = std::move(next);
+  // A member that is missing here is an error.
+  auto& [name, kind, label, queue, thread, event, storage, skipped, runs, reads, writes,
+         accumulates, clobbers, in_place, after, waits, wait_for, signals, when, queues, location,
+         duration] = op;
+  const auto reset = [](auto&... members) { ((members = {}), ...); };
+  reset(name, kind, label, queue, thread, event, storage, skipped, runs);
+  reset(wait_for, location, duration);
+  const auto empty = [](auto&... lists) { (lists.clear(), ...); };
+  empty(reads, writes, accumulates, clobbers, in_place, after, waits, signals, when, queues);
 }
 
 }  // namespace
@@ -273,7 +270,7 @@ constexpr ListFields kOps = {"an array of ops",
                              [](PlanFields& f, std::size_t) {
                                f.op = &f.feed.next<OpSpec>();
                                clear(*f.op);
-                               return object_slot(kOp);
+                               return object_slot<kOp>();
                              },
                              [](PlanFields& f) { f.feed.add(); },
                              0,

@@ -57,5 +57,25 @@ TEST(NameTable, KeepsItsNamesWhenItReserves) {
   EXPECT_EQ(names.size(), 1U);
 }
 
+TEST(NameTable, TellsApartNamesThatLookAlike) {
+  // Lengths around a word, equal beginnings and ends, letters that count as the same digits.
+  std::vector<std::string> texts = {""};
+  for (const char* end : {"ak", "ba", "21", "k1", "\x01q", "zz0000"}) {
+    for (std::size_t size = 0; size < 20; ++size) {
+      texts.push_back(std::string(size, 'x') + end);
+      texts.push_back("y" + texts.back());
+      texts.push_back(std::string(size + 1, '\0') + end);
+    }
+  }
+  NameTable names;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    ASSERT_EQ(index(names.intern(texts[i])), i) << texts[i];
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(index(names.intern(texts[i])), i) << texts[i];
+    EXPECT_EQ(names.text(static_cast<StringId>(i)), texts[i]);
+  }
+}
+
 }  // namespace
 }  // namespace memverify
