@@ -17,8 +17,8 @@ class LifetimeChecker {
         pairs_checked_(pairs_checked) {}
 
   std::vector<LifetimeFault> run() {
+    if (!program_.has_lifetimes) return {};
     list_events();
-    if (!any_) return {};
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
       const Instance& instance = program_.instances[cmd];
       if (instance.gate || instance.skipped) continue;
@@ -50,9 +50,7 @@ class LifetimeChecker {
     needs_alloc_.assign(plan_.storages.size(), 0);
     for (const Op& op : plan_.ops) {
       if (op.kind == OpKind::kAlloc) needs_alloc_[index(op.storage)] = 1;
-      any_ = any_ || op.kind == OpKind::kAlloc || op.kind == OpKind::kFree;
     }
-    if (!any_) return;
     events_.resize(footprints_.slots());
     seen_.resize(footprints_.slots(), 0);
     for (Cmd cmd = 0; cmd < program_.instances.size(); ++cmd) {
@@ -127,7 +125,6 @@ class LifetimeChecker {
   std::vector<std::vector<Cmd>> events_;   ///< By slot: allocs and frees in program order.
   std::vector<std::size_t> seen_;          ///< By slot: events before the current command.
   std::vector<std::uint8_t> needs_alloc_;  ///< By storage.
-  bool any_ = false;
   std::vector<LifetimeFault> result_;
 };
 

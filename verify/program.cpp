@@ -60,9 +60,6 @@ class ProgramMaker {
       find_contended();
       bind();
     }
-    for (const OpId id : ids(plan_.ops)) {
-      if (is_bound_[index(id)] != 0) program_.bound_waits.push_back(id);
-    }
     return std::move(program_);
   }
 
@@ -103,14 +100,19 @@ class ProgramMaker {
     last_signal_.assign(plan_.events.size(), kNoCmd);
     thread_blocker_.assign(plan_.threads.size(), kNoCmd);
     fence_.assign(plan_.queues.size(), kNoCmd);
-    is_bound_.assign(plan_.ops.size(), 0);
+    program_.is_bound.assign(plan_.ops.size(), 0);
   }
 
   /// Adds the instance of the op in the iteration, after its gate.
   void list(OpId id, std::uint32_t iteration) {
     const Op& op = plan_.ops[id];
     const Fate what = fate(op, iteration);
-    if (what == Fate::kDropped) return;
+    program_.has_lifetimes |= op.kind == OpKind::kAlloc || op.kind == OpKind::kFree;
+    if (what == Fate::kDropped) {
+      program_.some_dropped |= op.kind != OpKind::kView;
+      return;
+    }
+    program_.has_records |= op.kind == OpKind::kRecord;
     Instance instance{
         .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
     if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
@@ -233,8 +235,11 @@ class ProgramMaker {
 
   void bind_event(OpId op, EventId event) {
     const Cmd source = last_signal_[index(event)];
-    if (source == kNoCmd) return;
-    is_bound_[index(op)] = 1;
+    if (source == kNoCmd) {
+      program_.some_unbound = true;
+      return;
+    }
+    program_.is_bound[index(op)] = 1;
     need(source);
   }
 
@@ -435,7 +440,6 @@ class ProgramMaker {
   std::vector<Cmd> fence_;                  ///< By queue.
   std::vector<Cmd> last_of_queue_;
   std::vector<std::uint32_t> submitted_;  ///< By queue: ops so far.
-  std::vector<std::uint8_t> is_bound_;    ///< By op.
 };
 
 }  // namespace

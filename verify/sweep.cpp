@@ -79,6 +79,7 @@ class Sweeper {
         result_(footprints.points()),
         bytes_(footprints.points(), Bytes{}) {
     assert(footprints.commands() < kSingle);
+    members_.reserve(footprints.accesses().size());  // Costs address space only.
   }
 
   SweepResult run() {

@@ -1,6 +1,7 @@
 #include "verify/verify.h"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <limits>
 #include <map>
@@ -55,7 +56,7 @@ class Verifier {
       decide_layout(valuation);
     }
     for (const auto& [pointer, none] : no_layout_) add_no_layout(pointer, none);
-    add_sync_warnings(plan_, bound_, findings_);
+    if (may_warn_) add_sync_warnings(plan_, bound_, findings_);
     EngineResult result = findings_.take();
     result.stats = stats_;
     return result;
@@ -383,10 +384,16 @@ class Verifier {
         text, "ask `--engine sim`, which executes every run, or use a timeline semaphore");
   }
 
-  /// Which waits for events ever found what they wait for.
+  /// Which waits for events ever found what they wait for, and whether all did.
   void note_syncs(const Program& program) {
-    if (bound_.empty()) bound_.assign(plan_.ops.size(), 0);
-    for (OpId op : program.bound_waits) bound_[index(op)] = 1;
+    const bool may_warn = program.some_unbound || program.some_dropped || program.has_records;
+    if (bound_.empty()) {
+      bound_ = program.is_bound;
+      may_warn_ = may_warn;
+      return;
+    }
+    std::ranges::transform(bound_, program.is_bound, bound_.begin(), std::bit_or());
+    may_warn_ = may_warn_ || may_warn;
   }
 
   const Plan& plan_;
@@ -403,6 +410,7 @@ class Verifier {
   std::optional<ConditionCases> conditions_;
   std::uint64_t condition_cases_ = 1;  ///< 0: too many, two were looked at.
   std::vector<std::uint8_t> bound_;    ///< By op: some instance's event wait found its event.
+  bool may_warn_ = true;               ///< Some sync may be in vain.
   VerifyStats stats_;
 };
 
