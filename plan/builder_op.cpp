@@ -52,7 +52,7 @@ class PlanBuilder::Impl::OpAdder {
 
   void run() {
     op_.name = impl_.declare(NameKind::kOp, spec_.name, at_, "ops");
-    if (!spec_.label.empty()) op_.label = impl_.keep(spec_.label);
+    if (!spec_.label.empty()) plan_.add_details(op_).label = impl_.keep(spec_.label);
     const std::optional<OpKind> kind = parse_kind(spec_.kind);
     if (kind) {
       op_.kind = *kind;
@@ -275,27 +275,29 @@ class PlanBuilder::Impl::OpAdder {
                               distance(spec_.after[i].distance, "after", i)});
     }
     op_.after.end = size(plan_.afters);
-    op_.in_place.begin = size(plan_.in_places);
+    if (spec_.in_place.empty() && spec_.when.empty() && spec_.queues.empty()) return;
+    OpDetails& details = plan_.add_details(op_);
+    details.in_place.begin = size(plan_.in_places);
     for (const InPlaceSpec& pair : spec_.in_place) {
       plan_.in_places.push_back({impl_.refer_always<TensorId>(pair.read),
                                  impl_.refer_always<TensorId>(pair.written), pair.any});
     }
-    op_.in_place.end = size(plan_.in_places);
-    op_.when.begin = size(plan_.when_terms);
+    details.in_place.end = size(plan_.in_places);
+    details.when.begin = size(plan_.when_terms);
     for (const WhenSpec& term : spec_.when) {
       plan_.when_terms.push_back({impl_.refer_always<ConditionId>(term.condition), term.value});
     }
-    op_.when.end = size(plan_.when_terms);
-    op_.queues.begin = size(plan_.queue_lists);
+    details.when.end = size(plan_.when_terms);
+    details.queues.begin = size(plan_.queue_lists);
     for (const std::string_view queue : spec_.queues) {
       plan_.queue_lists.push_back(impl_.refer_always<QueueId>(queue));
     }
-    op_.queues.end = size(plan_.queue_lists);
+    details.queues.end = size(plan_.queue_lists);
   }
 
   void times() {
     if (spec_.location) {
-      op_.location = size(plan_.locations);
+      plan_.add_details(op_).location = size(plan_.locations);
       plan_.locations.push_back({impl_.keep(spec_.location->file), spec_.location->line});
     }
     if (spec_.duration) {
@@ -303,7 +305,7 @@ class PlanBuilder::Impl::OpAdder {
       if (duration.min < 0 || duration.max < duration.min) {
         fail("op.duration", "a duration is [lo, hi] with 0 <= lo <= hi", "duration");
       }
-      op_.duration = size(plan_.durations);
+      plan_.add_details(op_).duration = size(plan_.durations);
       plan_.durations.push_back(duration);
     }
   }

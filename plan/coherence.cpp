@@ -68,7 +68,8 @@ void PlanBuilder::Impl::check_in_place() {
   std::vector<OpId> writer(plan.tensors.size(), kNone<OpId>);
   for (const OpId id : ids(plan.ops)) {
     const Op& op = plan.ops[id];
-    if (op.in_place.empty()) continue;
+    const Range in_place = plan.details_of(op).in_place;
+    if (in_place.empty()) continue;
     for (const Access& access : plan.accesses_of(op)) {
       if (access.tensor == kNone<TensorId>) continue;
       (access.kind == AccessKind::kRead ? reader : writer)[index(access.tensor)] = id;
@@ -80,9 +81,9 @@ void PlanBuilder::Impl::check_in_place() {
            "the op does not " + std::string(verb) + " " + quoted(plan.tensors[tensor].name),
            json_pointer({"ops", index(id), "in_place", pair, side}));
     };
-    for (std::uint32_t i = op.in_place.begin; i < op.in_place.end; ++i) {
-      check(plan.in_places[i].read, reader, "read", i - op.in_place.begin, 0);
-      check(plan.in_places[i].written, writer, "write", i - op.in_place.begin, 1);
+    for (std::uint32_t i = in_place.begin; i < in_place.end; ++i) {
+      check(plan.in_places[i].read, reader, "read", i - in_place.begin, 0);
+      check(plan.in_places[i].written, writer, "write", i - in_place.begin, 1);
     }
   }
 }

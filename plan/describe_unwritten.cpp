@@ -152,7 +152,7 @@ Unwritten why_unwritten(const Tell& tell) {
                       ", declare it as a view of that (\"view_of\")");
   }
   for (const OpId op : deeds.written) {
-    if (plan.ops[op].when.empty() || !advices.empty()) continue;
+    if (plan.when_of(plan.ops[op]).empty() || !advices.empty()) continue;
     advices.push_back("write " + tell.short_thing(0) + " also where the \"when\" of " +
                       quoted(plan.ops[op].name) + " does not hold");
   }

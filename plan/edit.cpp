@@ -114,9 +114,10 @@ Plan with_barrier(const Plan& plan, std::uint32_t place) {
   Plan result = plan;
   FreshNames names(result);
   Op op{.name = names.make(plan.ops, "barrier"), .kind = OpKind::kBarrier};
-  op.queues.begin = static_cast<std::uint32_t>(result.queue_lists.size());
+  Range& queues = result.add_details(op).queues;
+  queues.begin = static_cast<std::uint32_t>(result.queue_lists.size());
   for (const QueueId queue : ids(plan.queues)) result.queue_lists.push_back(queue);
-  op.queues.end = static_cast<std::uint32_t>(result.queue_lists.size());
+  queues.end = static_cast<std::uint32_t>(result.queue_lists.size());
   const OpId added = result.ops.push_back(op);
   return with_op_at(result, added, place);
 }
@@ -149,11 +150,11 @@ Plan with_copy(const Plan& plan, const AddedCopy& copy) {
     access.from = kNone<OpId>;
     access.from_initial = false;
   }
-  Op op{.name = names.make(plan.ops, "copy_" + std::string(source.name)),
-        .label = "Copy",
-        .queue = copy.queue};
+  Op op{.name = names.make(plan.ops, "copy_" + std::string(source.name)), .queue = copy.queue};
   op.thread = plan.queues[copy.queue].thread;
-  op.when = plan.ops[copy.reader].when;
+  OpDetails& details = result.add_details(op);
+  details.label = "Copy";
+  details.when = plan.details_of(plan.ops[copy.reader]).when;
   op.runs = plan.ops[copy.reader].runs;
   const auto begin = static_cast<std::uint32_t>(result.accesses.size());
   result.accesses.push_back({.kind = AccessKind::kRead, .tensor = copy.source});

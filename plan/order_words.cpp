@@ -29,7 +29,7 @@ std::vector<std::string> own_gates(const Plan& plan, OpId id, std::int64_t itera
     std::string text = quoted(plan.ops[after.op].name);
     if (after.distance > 0) text += " of " + counted(after.distance, "iteration") + " before";
     if (after.distance > iteration) text += " (there is none yet)";
-    if (!always_runs(plan.ops[after.op])) text += " (where it runs)";
+    if (!always_runs(plan, plan.ops[after.op])) text += " (where it runs)";
     gates.push_back(text);
   }
   if (op.kind == OpKind::kWait) {
@@ -55,14 +55,14 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
     if (!on_queue(plan, op, queue)) continue;
     if (op.kind == OpKind::kWait) {
       for (std::string gate : own_gates(plan, before, iteration)) {
-        if (!always_runs(op)) gate += " (through " + quoted(op.name) + ", where it runs)";
+        if (!always_runs(plan, op)) gate += " (through " + quoted(op.name) + ", where it runs)";
         gates.push_back(std::move(gate));
       }
       continue;
     }
     std::string who = quoted(op.name);
     if (earlier_iteration) who += " of the iteration before";
-    if (!always_runs(op)) who += " (where it runs)";
+    if (!always_runs(plan, op)) who += " (where it runs)";
     if (op.kind == OpKind::kBarrier) {
       gates.push_back("barrier " + who);
       continue;
@@ -71,11 +71,11 @@ void add_queue_gates(const Plan& plan, OpId id, std::int64_t iteration,
       case QueueOrder::kSerial:
       case QueueOrder::kHost:
         gates.push_back(who + (earlier_iteration ? "" : " before it") + on);
-        if (always_runs(op)) return;
+        if (always_runs(plan, op)) return;
         break;
       case QueueOrder::kIssue:
         gates.push_back("the start (not the completion) of " + who + on);
-        if (always_runs(op)) return;
+        if (always_runs(plan, op)) return;
         break;
       case QueueOrder::kNone:
         break;
@@ -111,7 +111,7 @@ OpId record_between(const Plan& plan, OpId first, OpId second, EventId& event) {
   for (std::uint32_t at = index(first) + 1; at < end; ++at) {
     const OpId record = static_cast<OpId>(at);
     const Op& op = plan.ops[record];
-    if (op.kind != OpKind::kRecord || op.queue != queue || !always_runs(op)) continue;
+    if (op.kind != OpKind::kRecord || op.queue != queue || !always_runs(plan, op)) continue;
     if (bound_record(plan, second, op.event) != record) continue;
     event = op.event;
     return record;
@@ -181,8 +181,9 @@ std::string conditional_wait(const Plan& plan, OpId first, OpId second) {
   some_event_wait(plan, second, [&](OpId waiter, EventId event) {
     const Op& op = plan.ops[waiter];
     const OpId record = bound_record(plan, waiter, event);
-    if (waiter == second || op.when.empty() || op.runs != Runs::kAlways) return false;
-    if (record == kNone<OpId> || record < first || !always_runs(plan.ops[record])) return false;
+    if (waiter == second || plan.when_of(op).empty() || op.runs != Runs::kAlways) return false;
+    if (record == kNone<OpId> || record < first || !always_runs(plan, plan.ops[record]))
+      return false;
     if (record != first && plan.ops[record].queue != plan.ops[first].queue) return false;
     out = "remove \"when\" from " + quoted(op.name) + "; or ";
     return true;
@@ -198,7 +199,7 @@ std::string hidden_record(const Plan& plan, OpId first, OpId second) {
     if (bound == kNone<OpId> || bound <= first || bound >= waiter) return false;
     for (std::uint32_t at = index(first) + 1; at < index(bound); ++at) {
       const Op& op = plan.ops[static_cast<OpId>(at)];
-      if (op.kind != OpKind::kRecord || op.event != event || !always_runs(op)) continue;
+      if (op.kind != OpKind::kRecord || op.event != event || !always_runs(plan, op)) continue;
       if (op.queue != plan.ops[first].queue || plan.ops[bound].queue == op.queue) continue;
       out = "event " + quoted(plan.events[event]) + " is recorded by " + quoted(op.name) +
             " after " + quoted(plan.ops[first].name) + ", but again by " +
@@ -317,7 +318,7 @@ std::string how_to_order(const Plan& plan, const Finding& finding) {
       return drop + add_after + elsewhere;
     }
     event = event_signalled(plan, first, second);
-    if (event != kNone<EventId> && always_runs(plan.ops[first])) {
+    if (event != kNone<EventId> && always_runs(plan, plan.ops[first])) {
       return "make " + b + " wait for event " + quoted(plan.events[event]) + ", which " + a +
              " signals" + elsewhere;
     }

@@ -9,8 +9,19 @@ bool admits(const Symbol& symbol, std::int64_t value) {
          value % symbol.multiple_of == 0;
 }
 
+const OpDetails Plan::kNothing;
+
+OpDetails& Plan::add_details(Op& op) {
+  if (op.details == Op::kNoDetails) {
+    op.details = static_cast<std::uint32_t>(details.size());
+    details.emplace_back();
+  }
+  return details[op.details];
+}
+
 Duration duration_of(const Plan& plan, const Op& op) {
-  if (op.duration != Op::kAbsent) return plan.durations[op.duration];
+  const std::uint32_t own = plan.details_of(op).duration;
+  if (own != OpDetails::kAbsent) return plan.durations[own];
   const bool works = op.kind == OpKind::kOp || op.kind == OpKind::kUnknown;
   return works ? Duration{1, 1} : Duration{0, 0};
 }

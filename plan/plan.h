@@ -195,10 +195,20 @@ struct Duration {
   std::int64_t max = 0;
 };
 
+/// What few ops of large plans have.
+struct OpDetails {
+  std::string_view label;            ///< The operator, e.g. "MatMul"; may be empty.
+  Range in_place;                    ///< In `Plan::in_places`.
+  Range when;                        ///< In `Plan::when_terms`.
+  Range queues;                      ///< barrier, in `Plan::queue_lists`.
+  std::uint32_t location = kAbsent;  ///< In `Plan::locations`.
+  std::uint32_t duration = kAbsent;  ///< In `Plan::durations`; absent: the default of the kind.
+  static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
+};
+
 /// A command, or (kView) a statement about aliases.
 struct Op {
   std::string_view name;
-  std::string_view label;  ///< The operator, e.g. "MatMul"; may be empty.
   OpKind kind = OpKind::kOp;
   Runs runs = Runs::kAlways;
   bool skipped_pass = false;             ///< `"skipped": "pass"`.
@@ -210,12 +220,8 @@ struct Op {
   Range waits;     ///< In `Plan::waits`; for host_wait the one entry of `for`.
   Range signals;
   Range after;
-  Range in_place;
-  Range when;
-  Range queues;                         ///< barrier, in `Plan::queue_lists`.
-  std::uint32_t location = kAbsent;     ///< In `Plan::locations`.
-  std::uint32_t duration = kAbsent;     ///< In `Plan::durations`; absent: the default of the kind.
-  static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
+  std::uint32_t details = kNoDetails;  ///< In `Plan::details`; see `Plan::details_of`.
+  static constexpr std::uint32_t kNoDetails = 0xFFFFFFFFU;
 };
 
 /// A tensor that holds its last value at the end.
@@ -256,6 +262,7 @@ struct Plan {
   std::vector<Output> outputs;
 
   Table<UpdateId, std::string_view> updates;  ///< Each once. Entry 0 is "add".
+  std::vector<OpDetails> details;  ///< Of the ops that have any.
   std::vector<Access> accesses;
   std::vector<Part> parts;
   std::vector<Wait> waits;
@@ -276,14 +283,28 @@ struct Plan {
   std::span<const Wait> waits_of(const Op& op) const { return slice(waits, op.waits); }
   std::span<const Signal> signals_of(const Op& op) const { return slice(signals, op.signals); }
   std::span<const After> after_of(const Op& op) const { return slice(afters, op.after); }
-  std::span<const InPlace> in_place_of(const Op& op) const { return slice(in_places, op.in_place); }
-  std::span<const WhenTerm> when_of(const Op& op) const { return slice(when_terms, op.when); }
-  std::span<const QueueId> queues_of(const Op& op) const { return slice(queue_lists, op.queues); }
+  std::span<const InPlace> in_place_of(const Op& op) const {
+    return slice(in_places, details_of(op).in_place);
+  }
+  std::span<const WhenTerm> when_of(const Op& op) const {
+    return slice(when_terms, details_of(op).when);
+  }
+  std::span<const QueueId> queues_of(const Op& op) const {
+    return slice(queue_lists, details_of(op).queues);
+  }
+  const OpDetails& details_of(const Op& op) const {
+    return op.details == Op::kNoDetails ? kNothing : details[op.details];
+  }
+  /// The details of the op, to be changed.
+  OpDetails& add_details(Op& op);
 
   template <typename T>
   static std::span<const T> slice(const std::vector<T>& all, Range range) {
     return std::span<const T>(all).subspan(range.begin, range.size());
   }
+
+ private:
+  static const OpDetails kNothing;
 };
 
 /// True iff `value` is one that the symbol may take.

@@ -145,25 +145,27 @@ void PlanBuilder::Impl::resolve_ops() {
     }
     resolve_accesses(id);
     resolve_sync(id);
-    for (std::uint32_t i = op.in_place.begin; i < op.in_place.end; ++i) {
+    if (op.details == Op::kNoDetails) continue;
+    const OpDetails& details = plan.details[op.details];
+    for (std::uint32_t i = details.in_place.begin; i < details.in_place.end; ++i) {
       const auto side = [&, i](int which) {
-        return [=, begin = op.in_place.begin] {
+        return [=, begin = details.in_place.begin] {
           return json_pointer({"ops", index(id), "in_place", i - begin, which});
         };
       };
       resolve(op_faults, plan.in_places[i].read, NameKind::kTensor, side(0));
       resolve(op_faults, plan.in_places[i].written, NameKind::kTensor, side(1));
     }
-    for (std::uint32_t i = op.when.begin; i < op.when.end; ++i) {
+    for (std::uint32_t i = details.when.begin; i < details.when.end; ++i) {
       ConditionId& condition = plan.when_terms[i].condition;
       const std::string_view name = names.text(static_cast<StringId>(condition));
       resolve(op_faults, condition, NameKind::kCondition, [&] {
         return json_pointer({"ops", index(id), "when", name});
       });
     }
-    for (std::uint32_t i = op.queues.begin; i < op.queues.end; ++i) {
+    for (std::uint32_t i = details.queues.begin; i < details.queues.end; ++i) {
       resolve(op_faults, plan.queue_lists[i], NameKind::kQueue, [&] {
-        return json_pointer({"ops", index(id), "queues", i - op.queues.begin});
+        return json_pointer({"ops", index(id), "queues", i - details.queues.begin});
       });
     }
   }

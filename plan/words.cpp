@@ -115,8 +115,8 @@ std::string queue_words(const Plan& plan, OpId id) {
 std::string op_words(const Plan& plan, OpId id, std::int64_t iteration) {
   const Op& op = plan.ops[id];
   std::vector<std::string> details;
-  if (!op.label.empty()) {
-    details.push_back(printable(op.label));
+  if (const std::string_view label = plan.details_of(op).label; !label.empty()) {
+    details.push_back(printable(label));
   } else if (op.kind != OpKind::kOp) {
     details.emplace_back(name(op.kind));
   }
@@ -188,7 +188,7 @@ std::string wait_words(const Plan& plan, OpId op, const Wait& wait) {
       if (record == kNone<OpId>) return event + ", which nothing recorded before";
       return event + ", recorded by " + quoted(plan.ops[record].name) +
              (before ? " of the iteration before" : "") +
-             (always_runs(plan.ops[record]) ? "" : " (where it runs)");
+             (always_runs(plan, plan.ops[record]) ? "" : " (where it runs)");
     }
     case WaitKind::kSemaphore:
       return (wait.consume ? value() + " to take from semaphore " : "semaphore ") +

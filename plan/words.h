@@ -18,7 +18,9 @@ inline constexpr std::uint32_t kLookBack = 100'000;
 /// end up on terminals).
 std::string quoted(std::string_view name);
 /// True iff no run drops or skips the op.
-inline bool always_runs(const Op& op) { return op.when.empty() && op.runs == Runs::kAlways; }
+inline bool always_runs(const Plan& plan, const Op& op) {
+  return plan.when_of(op).empty() && op.runs == Runs::kAlways;
+}
 /// `name` without the backquotes.
 std::string printable(std::string_view name);
 

@@ -7,8 +7,9 @@ namespace memverify {
 namespace {
 
 void write_location(PlanText& text, OpId id, const Op& op) {
-  if (op.location == Op::kAbsent) return;
-  const SourceLocation& location = text.plan().locations[op.location];
+  const std::uint32_t number = text.plan().details_of(op).location;
+  if (number == OpDetails::kAbsent) return;
+  const SourceLocation& location = text.plan().locations[number];
   text.key("loc");
   text.open('{');
   text.field("file", location.file);
@@ -65,7 +66,7 @@ void write_accesses(PlanText& text, OpId id, AccessKind kind, std::string_view l
 }
 
 void write_in_place(PlanText& text, const Op& op) {
-  if (op.in_place.empty()) return;
+  if (text.plan().in_place_of(op).empty()) return;
   text.key("in_place");
   text.open('[');
   for (const InPlace& pair : text.plan().in_place_of(op)) {
@@ -182,7 +183,7 @@ void write_signals(PlanText& text, OpId id, const Op& op) {
 }
 
 void write_when(PlanText& text, const Op& op) {
-  if (op.when.empty()) return;
+  if (text.plan().when_of(op).empty()) return;
   text.key("when");
   text.open('{');
   for (const WhenTerm& term : text.plan().when_of(op)) {
@@ -196,16 +197,17 @@ void write_when(PlanText& text, const Op& op) {
 void write_op(PlanText& text, OpId id) {
   const Plan& plan = text.plan();
   const Op& op = plan.ops[id];
+  const OpDetails& details = plan.details_of(op);
   text.field("id", op.name);
   if (op.kind != OpKind::kOp) text.field("kind", name(op.kind));
-  if (!op.label.empty()) text.field("label", op.label);
+  if (!details.label.empty()) text.field("label", details.label);
   write_location(text, id, op);
   ThreadId default_thread{0};
   if (op.queue != kNone<QueueId>) {
     text.field("queue", plan.queues[op.queue].name);
     default_thread = plan.queues[op.queue].thread;
   }
-  if (!op.queues.empty()) text.names("queues", plan.queues_of(op), plan.queues);
+  if (!details.queues.empty()) text.names("queues", plan.queues_of(op), plan.queues);
   if (op.thread != default_thread) text.field("thread", plan.threads[op.thread]);
   if (op.event != kNone<EventId>) text.field("event", plan.events[op.event]);
   if (op.storage != kNone<StorageId>) text.field("storage", plan.storages[op.storage].name);
@@ -222,8 +224,8 @@ void write_op(PlanText& text, OpId id) {
   if (op.runs != Runs::kAlways) {
     text.field("runs", std::string_view(op.runs == Runs::kFirst ? "first" : "last"));
   }
-  if (op.duration != Op::kAbsent) {
-    const Duration& duration = plan.durations[op.duration];
+  if (details.duration != OpDetails::kAbsent) {
+    const Duration& duration = plan.durations[details.duration];
     text.pair("duration", duration.min, duration.max);
   }
 }

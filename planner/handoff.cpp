@@ -45,7 +45,7 @@ std::optional<InPlaceChance> in_place_chance(const Program& program, const Order
   const Cmd cmd = live.firsts(second).front();
   const Plan& plan = *program.plan;
   const Op& op = program.op(cmd);
-  if (op.in_place.empty()) return std::nullopt;
+  if (plan.in_place_of(op).empty()) return std::nullopt;
   const bool done = std::ranges::all_of(
       live.lasts(first), [&](Cmd last) { return last == cmd || order.before(last, cmd); });
   if (!done) return std::nullopt;

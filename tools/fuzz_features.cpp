@@ -113,7 +113,7 @@ Features features_of(const Plan& plan) {
       features.orders |= bit_of(plan.queues[op.queue].order);
     }
     if (!op.after.empty()) features.syncs |= bit_of(SyncWay::kAfter);
-    if (!op.in_place.empty()) features.aliases |= bit_of(AliasWay::kInPlace);
+    if (!plan.in_place_of(op).empty()) features.aliases |= bit_of(AliasWay::kInPlace);
     features.syncs |= sync_of(op.kind);
     for (const Wait& wait : plan.waits_of(op)) features.syncs |= sync_of(plan, wait);
     for (const Access& access : plan.accesses_of(op)) features.aliases |= alias_of(plan, access);

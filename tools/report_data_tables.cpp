@@ -134,12 +134,13 @@ class TablesData {
     for (const OpId id : ids(plan_.ops)) {
       if (!numbers_.has(id)) continue;
       const Op& op = plan_.ops[id];
+      const OpDetails& details = plan_.details_of(op);
       add_text(op.name);
-      label.add(labels.index_of(std::string(op.label)));
+      label.add(labels.index_of(std::string(details.label)));
       kind.add(static_cast<std::int64_t>(op.kind));
       lane.add(op.kind == OpKind::kView ? -1 : lane_of(plan_, op));
-      const bool placed = op.location != Op::kAbsent;
-      const SourceLocation at = placed ? plan_.locations[op.location] : SourceLocation{};
+      const bool placed = details.location != OpDetails::kAbsent;
+      const SourceLocation at = placed ? plan_.locations[details.location] : SourceLocation{};
       file.add(files.index_of(std::string(at.file)));
       line.add(at.line);
     }

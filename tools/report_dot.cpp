@@ -131,7 +131,9 @@ class OrderDot {
     const Op& op = plan_.ops[command.op];
     std::string words(op.name);
     if (repeats(plan_)) words += "@" + std::to_string(command.iteration);
-    if (!op.label.empty()) words += " (" + std::string(op.label) + ")";
+    if (const std::string_view label = plan_.details_of(op).label; !label.empty()) {
+      words += " (" + std::string(label) + ")";
+    }
     out_ += std::string(indent) + node(c) + " [label=" + dot_quoted(words);
     if (clashes(c)) out_ += ", color=\"#d55e00\", penwidth=2.5";
     if (!is_counted(op.kind)) out_ += ", shape=ellipse, fillcolor=\"#ffffff\"";

@@ -127,14 +127,17 @@ class Trace {
     json_.field("cat", name(op.kind));
     json_.key("args");
     json_.open('{');
-    if (!op.label.empty()) json_.field("label", std::string_view(valid_utf8(op.label)));
+    const OpDetails& details = plan_.details_of(op);
+    if (!details.label.empty()) {
+      json_.field("label", std::string_view(valid_utf8(details.label)));
+    }
     for (const AccessKind kind :
          {AccessKind::kRead, AccessKind::kWrite, AccessKind::kAccumulate, AccessKind::kClobber}) {
       const std::string tensors = tensors_of(op, kind);
       if (!tensors.empty()) json_.field(name(kind), std::string_view(tensors));
     }
-    if (op.location != Op::kAbsent) {
-      const SourceLocation& at = plan_.locations[op.location];
+    if (details.location != OpDetails::kAbsent) {
+      const SourceLocation& at = plan_.locations[details.location];
       json_.field("loc", std::string_view(valid_utf8(at.file) + ":" + std::to_string(at.line)));
     }
     json_.close('}');

@@ -155,8 +155,8 @@ std::string op_block(const Plan& plan, const Finding& finding, std::size_t i, co
   const Op& op = plan.ops[id];
   const std::int64_t iteration = iteration_of(finding, i);
   std::string out;
-  if (op.location != Op::kAbsent) {
-    const SourceLocation& place = plan.locations[op.location];
+  if (const OpDetails& details = plan.details_of(op); details.location != OpDetails::kAbsent) {
+    const SourceLocation& place = plan.locations[details.location];
     out += "  " + style.frame("-->") + " " + printable(place.file) +
            (place.line > 0 ? ":" + std::to_string(place.line) : "") + "\n";
   }

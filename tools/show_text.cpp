@@ -273,11 +273,12 @@ class Show {
 
   std::vector<std::string> command_row(OpId id) const {
     const Op& op = plan_.ops[id];
-    std::string what = printable(op.label);
+    const OpDetails& details = plan_.details_of(op);
+    std::string what = printable(details.label);
     if (what.empty() && op.kind != OpKind::kOp) what = std::string(name(op.kind));
     std::string place;
-    if (op.location != Op::kAbsent) {
-      const SourceLocation& at = plan_.locations[op.location];
+    if (details.location != OpDetails::kAbsent) {
+      const SourceLocation& at = plan_.locations[details.location];
       place = " (" + printable(at.file) + ":" + std::to_string(at.line) + ")";
     }
     return {std::to_string(index(id)), printable(op.name), what,

@@ -40,7 +40,7 @@ std::optional<std::int64_t> makespan(Plan plan, std::int64_t iterations, double 
   for (Queue& queue : plan.queues) queue.delay_min = queue.delay_max = 0;
   for (Op& op : plan.ops) {
     const std::int64_t longest = duration_of(plan, op).max;
-    op.duration = static_cast<std::uint32_t>(plan.durations.size());
+    plan.add_details(op).duration = static_cast<std::uint32_t>(plan.durations.size());
     plan.durations.push_back({longest, longest});
   }
   const TimedResult result = simulate_timed(plan, {.max_seconds = seconds, .max_cases = 64});

@@ -11,7 +11,10 @@
 namespace memverify {
 namespace {
 
-bool has_location(const Plan& plan, OpId op) { return plan.ops[op].location != Op::kAbsent; }
+std::uint32_t location_of(const Plan& plan, OpId op) {
+  return plan.details_of(plan.ops[op]).location;
+}
+bool has_location(const Plan& plan, OpId op) { return location_of(plan, op) != OpDetails::kAbsent; }
 
 }  // namespace
 
@@ -41,7 +44,7 @@ SourceLines::SourceLines(const Report& report) : report_(report) {
 
 SourceLine SourceLines::of(OpId op) const {
   if (op != kNone<OpId> && has_location(report_.plan, op)) {
-    const SourceLocation& location = report_.plan.locations[report_.plan.ops[op].location];
+    const SourceLocation& location = report_.plan.locations[location_of(report_.plan, op)];
     const std::int64_t line = std::max<std::int64_t>(location.line, 1);
     return {std::string(location.file), static_cast<std::size_t>(line)};
   }

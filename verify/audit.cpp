@@ -156,7 +156,8 @@ Plan without(const Plan& plan, std::span<const Sync> syncs) {
       case SyncKind::kCommand: {
         // A view starts nothing, and what waits for one waits for nothing.
         Op gone{.name = plan.ops[sync.op].name, .kind = OpKind::kView};
-        gone.location = plan.ops[sync.op].location;
+        const std::uint32_t location = plan.details_of(plan.ops[sync.op]).location;
+        if (location != OpDetails::kAbsent) result.add_details(gone).location = location;
         result.ops[sync.op] = gone;
         break;
       }

@@ -140,15 +140,15 @@ class Fingerprint {
     for (const After& after : plan_.after_of(op)) {
       hash_.all(after.op, std::uint64_t{after.distance});
     }
-    hash_.add(std::uint64_t{op.in_place.size()});
+    hash_.add(std::uint64_t{plan_.in_place_of(op).size()});
     for (const InPlace& pair : plan_.in_place_of(op)) {
       hash_.all(pair.read, pair.written, std::uint64_t{pair.any});
     }
-    hash_.add(std::uint64_t{op.when.size()});
+    hash_.add(std::uint64_t{plan_.when_of(op).size()});
     for (const WhenTerm& term : plan_.when_of(op)) {
       hash_.all(term.condition, std::uint64_t{term.value});
     }
-    hash_.add(std::uint64_t{op.queues.size()});
+    hash_.add(std::uint64_t{plan_.queues_of(op).size()});
     for (QueueId queue : plan_.queues_of(op)) hash_.add(queue);
   }
 

@@ -10,31 +10,47 @@ namespace {
 
 constexpr std::size_t kMaxWarnings = 20;
 
+/// The first event that the op waits for; kNone.
+EventId waited_for(const Plan& plan, const Op& op) {
+  if (op.kind == OpKind::kWait) return op.event;
+  for (const Wait& wait : plan.waits_of(op)) {
+    if (wait.kind == WaitKind::kEvent) return wait.event;
+  }
+  return kNone<EventId>;
+}
+
+/// By event: something waits for it.
+std::vector<std::uint8_t> events_waited_for(const Plan& plan) {
+  std::vector<std::uint8_t> waited(plan.events.size(), 0);
+  for (const Op& op : plan.ops) {
+    if (op.kind == OpKind::kWait) waited[index(op.event)] = 1;
+    for (const Wait& wait : plan.waits_of(op)) {
+      if (wait.kind == WaitKind::kEvent) waited[index(wait.event)] = 1;
+    }
+  }
+  return waited;
+}
+
 }  // namespace
 
 void add_sync_warnings(const Plan& plan, const std::vector<std::uint8_t>& bound,
                        Findings& findings) {
-  std::vector<std::uint8_t> waited(plan.events.size(), 0);
   std::vector<std::pair<OpId, EventId>> looked_at;  // Unbound waits, and (kNone) records.
-  for (OpId id : ids(plan.ops)) {
+  std::vector<std::uint8_t> waited;                 // Only if there are records.
+  for (const OpId id : ids(plan.ops)) {
     const Op& op = plan.ops[id];
-    EventId waited_for = op.kind == OpKind::kWait ? op.event : kNone<EventId>;
-    if (waited_for != kNone<EventId>) waited[index(waited_for)] = 1;
-    for (const Wait& wait : plan.waits_of(op)) {
-      if (wait.kind != WaitKind::kEvent) continue;
-      waited[index(wait.event)] = 1;
-      if (waited_for == kNone<EventId>) waited_for = wait.event;
-    }
-    const bool unbound = waited_for != kNone<EventId> && !bound.empty() && !bound[index(id)];
-    if (unbound || op.kind == OpKind::kRecord) {
-      looked_at.emplace_back(id, unbound ? waited_for : kNone<EventId>);
+    const bool may_be_unbound = !bound.empty() && bound[index(id)] == 0;
+    const EventId unbound = may_be_unbound ? waited_for(plan, op) : kNone<EventId>;
+    if (op.kind == OpKind::kRecord && waited.empty()) waited = events_waited_for(plan);
+    if (unbound != kNone<EventId> || op.kind == OpKind::kRecord) {
+      looked_at.emplace_back(id, unbound);
     }
   }
   std::size_t warnings = 0;
-  for (const auto& [id, waited_for] : looked_at) {
+  for (const auto& [id, unbound] : looked_at) {
     const Op& op = plan.ops[id];
-    if (waited_for != kNone<EventId> && ++warnings <= kMaxWarnings) {
-      auto [message, help] = unbound_wait(plan, id, waited_for);
+    if (unbound != kNone<EventId> && ++warnings <= kMaxWarnings) {
+      auto [message, help] = unbound_wait(plan, id, unbound);
       findings.add_warning(id, std::move(message), std::move(help));
     }
     if (op.kind == OpKind::kRecord && !waited[index(op.event)] && ++warnings <= kMaxWarnings) {

@@ -36,7 +36,9 @@ TEST(Duration, DefaultsByKind) {
   EXPECT_EQ(duration_of(plan, {.kind = OpKind::kOp}).min, 1);
   EXPECT_EQ(duration_of(plan, {.kind = OpKind::kUnknown}).max, 1);
   EXPECT_EQ(duration_of(plan, {.kind = OpKind::kBarrier}).max, 0);
-  EXPECT_EQ(duration_of(plan, {.kind = OpKind::kBarrier, .duration = 0}).max, 9);
+  Op barrier{.kind = OpKind::kBarrier};
+  plan.add_details(barrier).duration = 0;
+  EXPECT_EQ(duration_of(plan, barrier).max, 9);
 }
 
 TEST(Diagnostic, LeavesOutWhatIsUnknown) {

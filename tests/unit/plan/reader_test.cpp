@@ -114,12 +114,12 @@ TEST(Reader, ReadsEveryField) {
   EXPECT_TRUE(plan.outputs[1].from_initial);
 
   const Op& op = plan.ops[OpId{0}];
-  EXPECT_EQ(op.label, "L");
+  EXPECT_EQ(plan.details_of(op).label, "L");
   EXPECT_EQ(plan.threads[op.thread], "t");
-  EXPECT_EQ(plan.locations[op.location].line, 7);
+  EXPECT_EQ(plan.locations[plan.details_of(op).location].line, 7);
   EXPECT_EQ(op.runs, Runs::kLast);
   EXPECT_TRUE(op.skipped_pass);
-  EXPECT_EQ(plan.durations[op.duration].max, 3);
+  EXPECT_EQ(plan.durations[plan.details_of(op).duration].max, 3);
   ASSERT_EQ(op.accesses.size(), 6U);
   const Access& read_y = plan.accesses_of(op)[1];
   EXPECT_EQ(read_y.distance, 2U);

@@ -58,7 +58,7 @@ std::multiset<std::string> content(const Plan& plan) {
       accesses.insert(std::string(name(access.kind)) + " " +
                       std::string(plan.tensors[access.tensor].name));
     }
-    std::string line = std::string(op.name) + " " + std::string(op.label);
+    std::string line = std::string(op.name) + " " + std::string(plan.details_of(op).label);
     for (const std::string& access : accesses) line += ", " + access;
     for (const InPlace& pair : plan.in_place_of(op)) {
       line += ", in place " + std::string(plan.tensors[pair.read].name) + " " +
@@ -72,7 +72,7 @@ std::multiset<std::string> content(const Plan& plan) {
 std::set<std::string> in_place_ops(const Plan& plan) {
   std::set<std::string> names;
   for (const Op& op : plan.ops) {
-    if (!op.in_place.empty()) names.emplace(op.name);
+    if (!plan.in_place_of(op).empty()) names.emplace(op.name);
   }
   return names;
 }

@@ -192,7 +192,7 @@ TEST(ImportTflite, AnIfIsBothItsSubgraphsUnderAConditionEach) {
   EXPECT_EQ(plan.conditions[ConditionId{0}].name, "IF_0");
   EXPECT_EQ(plan.ops.size(), 2U * 3U);
   EXPECT_EQ(plan.tensors.size(), 3U + 2U + 2U);
-  for (const Op& op : plan.ops) EXPECT_FALSE(op.when.empty()) << op.name;
+  for (const Op& op : plan.ops) EXPECT_FALSE(plan.when_of(op).empty()) << op.name;
   EXPECT_EQ(verdict_when_apart(plan), Verdict::kSafe);
   // Without one of its subgraphs, the result is not always written.
   TfliteFile broken = with_if();
