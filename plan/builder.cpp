@@ -292,16 +292,15 @@ void PlanBuilder::Impl::check_tensor_form(const TensorSpec& spec, std::size_t ne
 
 void PlanBuilder::add_tensor(const TensorSpec& spec) {
   Table<TensorId, Tensor>& tensors = impl_->plan.tensors;
-  const std::size_t next = tensors.size();
-  impl_->check_tensor_form(spec, next);
-  Tensor& tensor = tensors.emplace_back();
-  tensor.name = impl_->declare(NameKind::kTensor, spec.name, next, "tensors");
+  impl_->check_tensor_form(spec, tensors.size());
+  Tensor tensor;
+  tensor.name = impl_->declare(NameKind::kTensor, spec.name, tensors.size(), "tensors");
   tensor.storage = impl_->refer<StorageId>(spec.storage);
   tensor.base = impl_->refer<TensorId>(spec.view_of);
   tensor.placement = !spec.view_of.empty()   ? TensorKind::kView
                      : !spec.storage.empty() ? TensorKind::kRoot
                                              : TensorKind::kUnplaced;
-  if (!spec.dtype.empty()) tensor.dtype = parse_dtype(spec.dtype).value_or(DType::kNone);
+  tensor.dtype = parse_dtype(spec.dtype).value_or(DType::kNone);
   tensor.offset = impl_->expr(spec.offset);
   if (spec.bytes) tensor.bytes = impl_->expr(*spec.bytes);
   if (spec.shape) tensor.shape = impl_->exprs(*spec.shape);
@@ -314,6 +313,7 @@ void PlanBuilder::add_tensor(const TensorSpec& spec) {
   }
   tensor.pools.end = static_cast<std::uint32_t>(impl_->plan.pool_lists.size());
   tensor.slots = spec.slots.value_or(1);
+  tensors.push_back(tensor);
 }
 
 void PlanBuilder::add_op(const OpSpec& spec) { impl_->add_op(spec); }

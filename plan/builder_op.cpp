@@ -44,11 +44,7 @@ std::optional<OpKind> parse_kind(std::string_view word) {
 class PlanBuilder::Impl::OpAdder {
  public:
   OpAdder(Impl& impl, const OpSpec& spec)
-      : impl_(impl),
-        plan_(impl.plan),
-        spec_(spec),
-        at_(plan_.ops.size()),
-        op_(plan_.ops.emplace_back()) {}
+      : impl_(impl), plan_(impl.plan), spec_(spec), at_(impl.plan.ops.size()) {}
 
   void run() {
     op_.name = impl_.declare(NameKind::kOp, spec_.name, at_, "ops");
@@ -69,6 +65,7 @@ class PlanBuilder::Impl::OpAdder {
     sync();
     lists();
     times();
+    plan_.ops.push_back(op_);
   }
 
  private:
@@ -153,7 +150,6 @@ class PlanBuilder::Impl::OpAdder {
   }
 
   void access_list(AccessKind kind, std::string_view list, const std::vector<AccessSpec>& specs) {
-    if (specs.empty()) return;
     for (std::size_t i = 0; i < specs.size(); ++i) {
       const AccessSpec& spec = specs[i];
       if (names_whole_tensor(spec)) {
@@ -314,7 +310,7 @@ class PlanBuilder::Impl::OpAdder {
   Plan& plan_;
   const OpSpec& spec_;
   std::size_t at_;
-  Op& op_;
+  Op op_;
 };
 
 void PlanBuilder::Impl::add_op(const OpSpec& spec) { OpAdder(*this, spec).run(); }

@@ -46,7 +46,6 @@ class Table {
     items_.push_back(std::move(item));
     return id;
   }
-  T& emplace_back() { return items_.emplace_back(); }
   void resize(std::size_t size, const T& value = T()) { items_.resize(size, value); }
   void reserve(std::size_t size) { items_.reserve(size); }
   auto begin() const noexcept { return items_.begin(); }
