@@ -360,12 +360,28 @@ class FootprintMaker {
         others.push_back(shape);
       }
     }
-    std::ranges::sort(others, {},
-                      [&](std::uint32_t shape) { return std::pair(root_[shape], shape); });
-    for (std::size_t begin = 0, end = 0; begin < others.size(); begin = end) {
-      const TensorId root = root_[others[begin]];
-      while (end < others.size() && root_[others[end]] == root) ++end;
-      cut_family(root, std::span(others).subspan(begin, end - begin));
+    cut_families_of(others);
+  }
+
+  /// The families of `shapes`, each of which has several ranges.
+  void cut_families_of(std::span<const std::uint32_t> shapes) {
+    // Those of a family as a list, whose head is where the place of its addresses will be.
+    std::vector<std::uint32_t> next(shapes.size(), kUnmade);
+    const auto head = [&](std::uint32_t shape) -> std::uint32_t& {
+      return result_.families_[index(root_[shape])].first_address;
+    };
+    for (std::uint32_t shape : shapes) head(shape) = kUnmade;
+    for (std::uint32_t k = 0; k < shapes.size(); ++k) {
+      next[k] = std::exchange(head(shapes[k]), k);
+    }
+    std::vector<std::uint32_t> family;
+    for (std::uint32_t k = 0; k < shapes.size(); ++k) {
+      if (next[k] != kUnmade) continue;  // Not the first of its family.
+      family.clear();
+      for (std::uint32_t at = head(shapes[k]); at != kUnmade; at = next[at]) {
+        family.push_back(shapes[at]);
+      }
+      cut_family(root_[shapes[k]], family);
     }
   }
 

@@ -59,13 +59,18 @@ class PointSet {
 
   /// The least member > point, or `limit`, which is at most n, if there is none below it.
   std::size_t after(std::size_t point, std::size_t limit) const {
-    return point + 1 >= limit ? limit : first_from(point + 1, limit);
+    const std::size_t place = point + 1;
+    if (place >= limit) return limit;
+    const std::uint64_t word = levels_[0][place / 64] >> (place % 64);
+    if (word != 0) return std::min(limit, place + static_cast<std::size_t>(std::countr_zero(word)));
+    return after_word(place / 64, limit);
   }
 
  private:
-  /// The least member >= place, or `limit`.
-  std::size_t first_from(std::size_t place, std::size_t limit) const {
-    for (std::size_t level = 0; place << (6 * level) < limit; ++level) {
+  /// The least member in the words after that one, or `limit`.
+  std::size_t after_word(std::size_t word_before, std::size_t limit) const {
+    std::size_t place = word_before + 1;
+    for (std::size_t level = 1; place << (6 * level) < limit; ++level) {
       const std::uint64_t word = levels_[level][place / 64] >> (place % 64);
       if (word != 0) {
         place += static_cast<std::size_t>(std::countr_zero(word));
@@ -119,6 +124,13 @@ class SegmentMap {
         states_(std::max<std::size_t>(points, 1), initial) {
     starts_.insert(0);
     for_each_start([&](std::size_t point) { starts_.insert(point); });
+  }
+
+  /// The state of [begin, end) if that is one interval, else nullptr.
+  State* exact(std::size_t begin, std::size_t end) {
+    const bool ends = end == states_.size() || starts_.contains(end);
+    if (!ends || !starts_.contains(begin) || starts_.after(begin, end) != end) return nullptr;
+    return &states_[begin];
   }
 
   /// Calls visit(begin, end, State&) for the intervals that make up [begin, end), in order; they

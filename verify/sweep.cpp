@@ -116,24 +116,38 @@ class Sweeper {
 
   void join_groups(const AccessInstance& a, std::uint32_t kind) {
     for (const Run& run : footprints_.runs(a)) {
+      if (Bytes* const bytes = bytes_.exact(run.begin, run.end); bytes != nullptr) {
+        join_group(a.cmd, kind, run.begin, run.end, *bytes);
+        continue;
+      }
       bytes_.visit(run.begin, run.end, [&](std::size_t begin, std::size_t end, Bytes& bytes) {
-        if (bytes.kind != kind) {
-          bytes.before = bytes.group;
-          bytes.group = kNil;
-          bytes.kind = kind;
-        }
-        check(a.cmd, bytes.before, begin, end);
-        bytes.group = with_member(a.cmd, bytes.group);
+        join_group(a.cmd, kind, begin, end, bytes);
       });
     }
   }
 
+  void join_group(Cmd cmd, std::uint32_t kind, std::size_t begin, std::size_t end, Bytes& bytes) {
+    if (bytes.kind != kind) {
+      bytes.before = bytes.group;
+      bytes.group = kNil;
+      bytes.kind = kind;
+    }
+    check(cmd, bytes.before, begin, end);
+    bytes.group = with_member(cmd, bytes.group);
+  }
+
   void overwrite(const AccessInstance& a) {
+    const Bytes written{kSingle + a.cmd, kNil, kWriter};
     for (const Run& run : footprints_.runs(a)) {
+      if (Bytes* const bytes = bytes_.exact(run.begin, run.end); bytes != nullptr) {
+        check(a.cmd, bytes->group, run.begin, run.end);
+        *bytes = written;
+        continue;
+      }
       bytes_.look(run.begin, run.end, [&](std::size_t begin, std::size_t end, const Bytes& bytes) {
         check(a.cmd, bytes.group, begin, end);
       });
-      bytes_.assign(run.begin, run.end, {kSingle + a.cmd, kNil, kWriter});
+      bytes_.assign(run.begin, run.end, written);
     }
   }
 
