@@ -54,6 +54,7 @@ void for_each_write(const Plan& plan, Visit visit) {
 /// in every slot.
 void find_writers(const Plan& plan, const Layout& layout, std::vector<Boundary>& all) {
   std::vector<char> in_family(plan.tensors.size());
+  std::vector<char> in_storage(plan.storages.size());
   std::vector<SweepItem> items;  // Inputs and constants, then writes; a family stands for a pool.
   const auto add = [&](TensorId root, const Region& bytes, bool strong) {
     items.push_back({static_cast<PoolId>(index(root)), bytes.hull(), items.size(), strong});
@@ -61,6 +62,7 @@ void find_writers(const Plan& plan, const Layout& layout, std::vector<Boundary>&
   for (const Boundary& one : all) {
     const TensorId root = plan.tensors[one.tensor].root;
     in_family[index(root)] = 1;
+    in_storage[index(plan.tensors[root].storage)] = 1;
     add(root, layout.tensor_region(plan, one.tensor, 0), true);
   }
   struct Write {
@@ -70,6 +72,7 @@ void find_writers(const Plan& plan, const Layout& layout, std::vector<Boundary>&
   std::vector<Write> found;
   for_each_write(plan, [&](OpId id, const Access& access) {
     if (access.tensor == kNone<TensorId>) return;
+    if (in_storage[index(layout.tensor(access.tensor).storage)] == 0) return;
     const TensorId root = plan.tensors[access.tensor].root;
     if (in_family[index(root)] == 0) return;
     found.push_back({id, &access});

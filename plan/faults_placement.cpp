@@ -10,23 +10,20 @@ namespace memverify {
 
 namespace {
 
-void find_in_views(FaultSearch& search) {
+void find_in_view(FaultSearch& search, TensorId id) {
   const Layout& layout = search.layout;
-  for (const TensorId id : ids(search.plan.tensors)) {
-    const Tensor& tensor = search.plan.tensors[id];
-    if (tensor.placement != TensorKind::kView) continue;
-    const ByteRange bytes = layout.tensor(id).hull;
-    const ByteRange root = layout.tensor(tensor.root).hull;
-    if (bytes.empty() || (root.begin <= bytes.begin && bytes.end <= root.end)) continue;
-    Finding& finding = search.add(FaultKind::kViewOutside, Rule::kOutOfBounds,
-                                  {bytes.begin, bytes.end, root.begin, root.end});
-    add_tensor(search.plan, id, finding);
-    finding.pool = layout.storage(tensor.storage).pool;
-    const std::int64_t slot = layout.slot_address(tensor.storage, 0);
-    finding.bytes = bytes.begin < root.begin
-                        ? ByteRange{slot + bytes.begin, slot + std::min(bytes.end, root.begin)}
-                        : ByteRange{slot + std::max(bytes.begin, root.end), slot + bytes.end};
-  }
+  const Tensor& tensor = search.plan.tensors[id];
+  const ByteRange bytes = layout.tensor(id).hull;
+  const ByteRange root = layout.tensor(tensor.root).hull;
+  if (bytes.empty() || (root.begin <= bytes.begin && bytes.end <= root.end)) return;
+  Finding& finding = search.add(FaultKind::kViewOutside, Rule::kOutOfBounds,
+                                {bytes.begin, bytes.end, root.begin, root.end});
+  add_tensor(search.plan, id, finding);
+  finding.pool = layout.storage(tensor.storage).pool;
+  const std::int64_t slot = layout.slot_address(tensor.storage, 0);
+  finding.bytes = bytes.begin < root.begin
+                      ? ByteRange{slot + bytes.begin, slot + std::min(bytes.end, root.begin)}
+                      : ByteRange{slot + std::max(bytes.begin, root.end), slot + bytes.end};
 }
 
 /// Of powers of two, as most alignments are, without a division. `unit` >= 1.
@@ -34,41 +31,43 @@ bool is_multiple(std::int64_t number, std::int64_t unit) {
   return (unit & (unit - 1)) == 0 ? (number & (unit - 1)) == 0 : number % unit == 0;
 }
 
-void find_in_alignment(FaultSearch& search) {
-  const Plan& plan = search.plan;
-  const auto report = [&](ByteRange bytes, std::int64_t alignment, PoolId pool) -> Finding& {
-    Finding& finding =
-        search.add(FaultKind::kMisaligned, Rule::kMisaligned, {bytes.begin, alignment});
-    finding.pool = pool;
-    finding.bytes = bytes;
-    return finding;
-  };
-  for (const StorageId id : ids(plan.storages)) {
+Finding& add_misaligned(FaultSearch& search, ByteRange bytes, std::int64_t alignment, PoolId pool) {
+  Finding& finding =
+      search.add(FaultKind::kMisaligned, Rule::kMisaligned, {bytes.begin, alignment});
+  finding.pool = pool;
+  finding.bytes = bytes;
+  return finding;
+}
+
+void find_misaligned_storages(FaultSearch& search) {
+  for (const StorageId id : ids(search.plan.storages)) {
     const StorageLayout& storage = search.layout.storage(id);
-    const std::int64_t alignment = plan.pools[storage.pool].alignment;
+    const std::int64_t alignment = search.plan.pools[storage.pool].alignment;
     if (alignment == 1) continue;
     for (const std::int64_t slot : search.layout.slots(id)) {
       if (is_multiple(slot, alignment)) continue;
-      report({slot, end_of(slot, storage.bytes)}, alignment, storage.pool).storages = {id};
+      add_misaligned(search, {slot, end_of(slot, storage.bytes)}, alignment, storage.pool)
+          .storages = {id};
       break;
     }
   }
-  for (const TensorId id : ids(plan.tensors)) {
-    const Tensor& tensor = plan.tensors[id];
-    const PoolId pool = search.layout.storage(tensor.storage).pool;
-    const bool is_root = tensor.placement == TensorKind::kRoot;
-    const std::int64_t alignment = tensor.alignment != 0 ? tensor.alignment
-                                   : is_root             ? plan.pools[pool].alignment
-                                                         : 1;
-    const TensorLayout& layout = search.layout.tensor(id);
-    if (alignment == 1) continue;
-    for (const std::int64_t slot : search.layout.slots(tensor.storage)) {
-      const std::int64_t address = slot + layout.offset;
-      if (is_multiple(address, alignment)) continue;
-      const std::int64_t end = layout.hull.empty() ? address : slot + layout.hull.end;
-      add_tensor(plan, id, report({address, end}, alignment, pool));
-      break;
-    }
+}
+
+void find_misaligned_tensor(FaultSearch& search, TensorId id) {
+  const Tensor& tensor = search.plan.tensors[id];
+  const PoolId pool = search.layout.storage(tensor.storage).pool;
+  const bool is_root = tensor.placement == TensorKind::kRoot;
+  const std::int64_t alignment = tensor.alignment != 0 ? tensor.alignment
+                                 : is_root             ? search.plan.pools[pool].alignment
+                                                       : 1;
+  if (alignment == 1) return;
+  const TensorLayout& layout = search.layout.tensor(id);
+  for (const std::int64_t slot : search.layout.slots(tensor.storage)) {
+    const std::int64_t address = slot + layout.offset;
+    if (is_multiple(address, alignment)) continue;
+    const std::int64_t end = layout.hull.empty() ? address : slot + layout.hull.end;
+    add_tensor(search.plan, id, add_misaligned(search, {address, end}, alignment, pool));
+    return;
   }
 }
 
@@ -111,9 +110,12 @@ void find_in_storages(FaultSearch& search) {
 }  // namespace
 
 void find_placement_faults(FaultSearch& search) {
-  find_in_views(search);
   find_in_storages(search);
-  find_in_alignment(search);
+  find_misaligned_storages(search);
+  for (const TensorId id : ids(search.plan.tensors)) {
+    if (search.plan.tensors[id].placement == TensorKind::kView) find_in_view(search, id);
+    find_misaligned_tensor(search, id);
+  }
 }
 
 }  // namespace memverify

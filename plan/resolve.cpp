@@ -102,7 +102,7 @@ void PlanBuilder::Impl::resolve_tensor(TensorId id) {
   };
   list(tensor.shape, "shape");
   list(tensor.strides, "strides");
-  check_four_bit(id);
+  if (tensor.has_strides) check_four_bit(id);
   for (std::uint32_t i = tensor.pools.begin; i < tensor.pools.end; ++i) {
     resolve(plan.pool_lists[i], NameKind::kPool, [&] {
       const std::string pointer = json_pointer({"tensors", index(id), "pool"});
@@ -115,7 +115,7 @@ void PlanBuilder::Impl::resolve_tensor(TensorId id) {
 // What is known already; with symbols in it, Layout tells.
 void PlanBuilder::Impl::check_four_bit(TensorId id) {
   const Tensor& tensor = plan.tensors[id];
-  if (bits(tensor.dtype) >= 8 || !tensor.has_strides) return;
+  if (bits(tensor.dtype) >= 8) return;
   if (tensor.shape.size() != tensor.strides.size()) return;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
@@ -189,7 +189,9 @@ void PlanBuilder::Impl::resolve_accesses(OpId id) {
 void PlanBuilder::Impl::resolve_sync(OpId id) {
   const Op& op = plan.ops[id];
   for (std::uint32_t i = op.waits.begin; i < op.waits.end; ++i) {
-    resolve_wait(id, i);
+    const Wait& wait = plan.waits[i];
+    const bool is_plain = wait.kind == WaitKind::kEvent && wait.value.is_constant();
+    if (!is_plain || wait.value.constant < 0) resolve_wait(id, i);
   }
   for (std::uint32_t i = op.signals.begin; i < op.signals.end; ++i) {
     Signal& signal = plan.signals[i];
