@@ -27,7 +27,8 @@ const char* skip_blanks(const char* at, const char* limit);
 const char* plain_integer(const char* at, std::int64_t& target);
 
 [[gnu::always_inline]] inline const char* next_token(const char* at, const char* limit) {
-  return static_cast<unsigned char>(*at) > ' ' ? at : skip_blanks(at, limit);
+  if (static_cast<unsigned char>(*at) > ' ') return at;
+  return *at == ' ' && static_cast<unsigned char>(at[1]) > ' ' ? at + 1 : skip_blanks(at, limit);
 }
 
 /// At a quote.

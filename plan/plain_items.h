@@ -5,7 +5,7 @@
 // Idea: nearly every item is *plain*: known keys, ASCII without escapes, nothing wrong with it.
 //   That is read by functions made of the same tables (plan/plain_item.h). Any other is left as it
 //   is, to the reader that knows all of JSON and what to say of errors.
-// Cost: linear; 11 instructions a byte, with what the tables' hooks do, where that reader takes 63.
+// Cost: linear; 10 instructions a byte, with what the tables' hooks do, where that reader takes 63.
 // Tested by tests/fuzz/reader_mutation_test.cpp, which reads everything with and without it.
 #pragma once
 

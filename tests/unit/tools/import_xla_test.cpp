@@ -44,7 +44,8 @@ TEST(ImportXla, CountsWhatARealFileHas) {
   // 73 buffers, of which 24 are of reducers and 8 have no bytes.
   EXPECT_EQ(plan.tensors.size(), 73U - 24U - 8U);
   const auto ops = [&](std::string_view label) {
-    return std::ranges::count(plan.ops, label, &Op::label);
+    return std::ranges::count(plan.ops, label,
+                              [&](const Op& op) { return plan.details_of(op).label; });
   };
   EXPECT_EQ(ops("fusion"), 15);
   EXPECT_EQ(ops("te_fused_attn_forward_ffi"), 2);
