@@ -111,7 +111,7 @@ PlanBuilder::~PlanBuilder() = default;
 void PlanBuilder::expect_text(std::size_t bytes) {
   impl_->is_utf8 = true;
   constexpr std::size_t kWorthIt = std::size_t{1} << 20;
-  constexpr std::size_t kBytesPerThing = 100;
+  constexpr std::size_t kBytesPerThing = 64;
   constexpr std::size_t kBytesPerName = 56;
   if (bytes < kWorthIt) return;
   const std::size_t things = bytes / kBytesPerThing;
