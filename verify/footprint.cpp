@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <future>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <utility>
 
-#include "plan/beside.h"
-#include "verify/end_points.h"
+#include "verify/footprint_cut.h"
 #include "verify/shape_ranges.h"
 
 namespace memverify {
@@ -31,11 +28,7 @@ class FootprintMaker {
     list_accesses();
     list_end();
     if (!list_ranges()) return std::nullopt;
-    result_.runs_.resize(ranges().size());
-    // Each fills members of its own.
-    auto pools_cut = std::async(beside(ranges().size()), [this] { cut_pools(); });
-    cut_families();
-    pools_cut.get();
+    FootprintCutter(result_, ranges(), slot_address_, root_).cut();
     place_families();
     return std::move(result_);
   }
@@ -312,107 +305,6 @@ class FootprintMaker {
     }
   }
 
-  void cut_pools() {
-    std::vector<std::vector<std::int64_t>> ends(plan_.pools.size());
-    std::vector<std::size_t> count(plan_.pools.size(), 0);
-    for (const Shape& shape : result_.shapes_) count[index(shape.pool)] += shape.end - shape.begin;
-    for (std::size_t pool = 0; pool < ends.size(); ++pool) ends[pool].reserve(2 * count[pool]);
-    for (const Shape& shape : result_.shapes_) {
-      for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
-        ends[index(shape.pool)].push_back(ranges()[k].begin);
-        ends[index(shape.pool)].push_back(ranges()[k].end);
-      }
-    }
-    std::vector<EndPoints> points;     // By PoolId.
-    std::vector<std::uint32_t> first;  // By PoolId, in addresses_.
-    points.reserve(ends.size());
-    for (auto& pool : ends) {
-      points.emplace_back(std::move(pool));
-      const auto& sorted = points.back().sorted();
-      first.push_back(static_cast<std::uint32_t>(result_.addresses_.size()));
-      result_.addresses_.insert(result_.addresses_.end(), sorted.begin(), sorted.end());
-    }
-    for (const Shape& shape : result_.shapes_) {
-      const EndPoints& numbers = points[index(shape.pool)];
-      const std::uint32_t base = first[index(shape.pool)];
-      for (std::uint32_t k = shape.begin; k < shape.end; ++k) {
-        result_.runs_[k].begin = base + numbers.number(ranges()[k].begin);
-        result_.runs_[k].end = base + numbers.number(ranges()[k].end);
-      }
-    }
-  }
-
-  /// The same for each family. Most have one range.
-  void cut_families() {
-    for (std::size_t shape = 0; shape < root_.size(); ++shape) {
-      if (root_[shape] == kNone<TensorId>) continue;
-      const Shape& s = result_.shapes_[shape];
-      result_.families_[index(root_[shape])].points += s.end - s.begin;
-    }
-    std::vector<std::uint32_t> others;
-    for (std::uint32_t shape = 0; shape < root_.size(); ++shape) {
-      const Shape& s = result_.shapes_[shape];
-      if (root_[shape] == kNone<TensorId> || s.begin == s.end) continue;
-      if (result_.families_[index(root_[shape])].points == 1) {
-        result_.runs_[s.begin].family_begin = 0;
-        result_.runs_[s.begin].family_end = 1;
-      } else {
-        others.push_back(shape);
-      }
-    }
-    cut_families_of(others);
-  }
-
-  /// The families of `shapes`, each of which has several ranges.
-  void cut_families_of(std::span<const std::uint32_t> shapes) {
-    // Those of a family as a list, whose head is where the place of its addresses will be.
-    std::vector<std::uint32_t> next(shapes.size(), kUnmade);
-    const auto head = [&](std::uint32_t shape) -> std::uint32_t& {
-      return result_.families_[index(root_[shape])].first_address;
-    };
-    for (std::uint32_t shape : shapes) head(shape) = kUnmade;
-    for (std::uint32_t k = 0; k < shapes.size(); ++k) {
-      next[k] = std::exchange(head(shapes[k]), k);
-    }
-    std::vector<std::uint32_t> family;
-    for (std::uint32_t k = 0; k < shapes.size(); ++k) {
-      if (next[k] != kUnmade) continue;  // Not the first of its family.
-      family.clear();
-      for (std::uint32_t at = head(shapes[k]); at != kUnmade; at = next[at]) {
-        family.push_back(shapes[at]);
-      }
-      cut_family(root_[shapes[k]], family);
-    }
-  }
-
-  void cut_family(TensorId root, std::span<const std::uint32_t> shapes) {
-    ends_.clear();
-    for_each_range(shapes, [&](std::uint32_t, std::int64_t begin, std::int64_t end) {
-      ends_.push_back(begin);
-      ends_.push_back(end);
-    });
-    points_.assign(ends_);
-    for_each_range(shapes, [&](std::uint32_t k, std::int64_t begin, std::int64_t end) {
-      result_.runs_[k].family_begin = points_.number(begin);
-      result_.runs_[k].family_end = points_.number(end);
-    });
-    Family& f = result_.families_[index(root)];
-    f.points = static_cast<std::uint32_t>(points_.sorted().size()) - 1;
-    if (f.points == 1) return;
-    f.first_address = static_cast<std::uint32_t>(result_.family_addresses_.size());
-    result_.family_addresses_.insert(result_.family_addresses_.end(), points_.sorted().begin(),
-                                     points_.sorted().end());
-  }
-
-  template <typename Visit>
-  void for_each_range(std::span<const std::uint32_t> shapes, Visit&& visit) const {
-    for (std::uint32_t shape : shapes) {
-      for (std::uint32_t k = result_.shapes_[shape].begin; k < result_.shapes_[shape].end; ++k) {
-        visit(k, ranges()[k].begin - slot_address_[shape], ranges()[k].end - slot_address_[shape]);
-      }
-    }
-  }
-
   void place_families() {
     std::size_t next = 0;
     for (Family& f : result_.families_) {
@@ -452,8 +344,6 @@ class FootprintMaker {
   std::vector<std::uint32_t> shape_of_;     ///< From Placed::first or part_ on, by slot.
   std::vector<std::int64_t> slot_address_;  ///< By shape, in bytes or places.
   std::vector<TensorId> root_;              ///< By shape.
-  std::vector<std::int64_t> ends_;          ///< Of the family at hand,
-  EndPoints points_;                        ///< and where it is cut.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
 };
 

@@ -119,6 +119,7 @@ class Footprints {
 
  private:
   friend class FootprintMaker;
+  friend class FootprintCutter;
   friend class ShapeRanges;
   struct Shape {
     PoolId pool = kNone<PoolId>;
