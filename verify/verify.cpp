@@ -16,15 +16,13 @@
 #include "plan/words.h"
 #include "verify/cases.h"
 #include "verify/findings.h"
-#include "verify/footprint.h"
 #include "verify/lifetime.h"
 #include "verify/loop.h"
 #include "verify/one_semaphore.h"
 #include "verify/order.h"
+#include "verify/passes.h"
 #include "verify/program.h"
 #include "verify/races.h"
-#include "verify/stale.h"
-#include "verify/sweep.h"
 #include "verify/turn_faults.h"
 #include "verify/walk.h"
 #include "verify/warnings.h"
@@ -33,7 +31,6 @@
 namespace memverify {
 namespace {
 
-constexpr std::size_t kMaxHbRuns = std::size_t{1} << 25;
 constexpr std::uint64_t kMaxCases = 4096;
 
 class Verifier {
@@ -258,11 +255,7 @@ class Verifier {
           "keep the values of signals and waits within range");
       return;
     }
-    // Bytes and order know nothing of each other: large programs find both at once, and then what
-    // reads find beside what races.
-    const std::launch policy = beside(program.instances.size());
-    std::shared_future<std::optional<Footprints>> regions = std::async(
-        policy, [&] { return Footprints::gather(program, kMaxHbRuns, options_.gather_from); });
+    Passes passes(program, options_.gather_from);
     std::optional<OneSemaphore> semaphore;
     if (!program.contended.empty()) {
       semaphore.emplace(program);
@@ -271,11 +264,8 @@ class Verifier {
         return;
       }
     }
-    const Walk run = semaphore ? semaphore->walk() : walk(program);
-    auto found = std::async(policy, [&]() -> std::optional<Reads> {
-      if (!regions.get()) return std::nullopt;
-      return Reads(program, run, *regions.get(), semaphore.has_value());
-    });
+    const Walk& run =
+        passes.start_reads(semaphore ? semaphore->walk() : walk(program), semaphore.has_value());
     const Order order = semaphore ? semaphore->order() : Order(program, run);
     if (!order.is_known()) {
       findings.add_not_proven(
@@ -284,56 +274,43 @@ class Verifier {
           "let serial queues signal, or wait for events");
       return;
     }
-    std::optional<SweepResult> swept;
-    const Footprints* footprints = regions.get() ? &*regions.get() : nullptr;
-    if (footprints != nullptr) swept = sweep(run, order, *footprints);
-    std::optional<Reads> reads = found.get();
-    const auto sees_fault = [&] {
-      return swept->has_race || !swept->unknowns.empty() || !reads->suspects.empty() ||
-             !reads->amiss.empty();
-    };
-    std::optional<Footprints> bytes;
-    if (footprints != nullptr && footprints->gathered() && sees_fault()) {
-      // Which bytes those are: byte by byte.
-      bytes = Footprints::make(program, kMaxHbRuns);
-      footprints = bytes ? &*bytes : nullptr;
-      if (bytes) {
-        swept = sweep(run, order, *bytes);
-        reads.emplace(program, run, *bytes, semaphore.has_value());
-      }
-    }
-    if (footprints == nullptr) {
-      findings.add_not_proven("The strided tensors have more than " + std::to_string(kMaxHbRuns) +
+    if (!passes.finish(order)) {
+      findings.add_not_proven("The strided tensors have more than " +
+                                  std::to_string(Passes::kMaxRuns) +
                                   " contiguous runs of bytes, the limit.",
                               "describe large strided tensors by contiguous ones");
       return;
     }
-    leave_out_unknowns(*footprints, *reads, *swept);
     add_in_every_run(symbols);
-    stats_.pairs_checked += swept->pairs_checked;
+    const SweepResult& swept = passes.swept();
+    stats_.pairs_checked += swept.pairs_checked;
 
     Witnesses witnesses(program, run, order, semaphore ? &*semaphore : nullptr);
-    const CaseView view{program,         run,       *footprints,
-                        reads->versions, witnesses, conditions_->values(conditions),
+    const CaseView view{program,
+                        run,
+                        passes.footprints(),
+                        passes.reads().versions,
+                        witnesses,
+                        conditions_->values(conditions),
                         symbols};
     if (semaphore) {
-      decide_takes(view, *swept, order, *reads, *semaphore, findings);
+      decide_takes(view, swept, order, passes.reads(), *semaphore, findings);
       return;
     }
     // What waits at a seam may go on in the iterations that follow.
     if (!run.all_completed && program.reaches_end) {
       findings.add_deadlock(view, blocked_commands(program, run), witnesses.everything());
     }
-    if (swept->has_race) {
+    if (swept.has_race) {
       const RaceList races =
-          list_races(program, run, order, *footprints, swept->racy, options_.max_findings);
+          list_races(program, run, order, view.footprints, swept.racy, options_.max_findings);
       findings.add_races(view, races.pairs);
       if (races.stopped) findings.stop();
     }
-    findings.add_suspects(view, reads->suspects, swept->racy);
-    findings.add_unknowns(view, swept->unknowns);
-    findings.add_lifetimes(view,
-                           lifetime_faults(program, run, order, *footprints, stats_.pairs_checked));
+    findings.add_suspects(view, passes.reads().suspects, swept.racy);
+    findings.add_unknowns(view, swept.unknowns);
+    findings.add_lifetimes(
+        view, lifetime_faults(program, run, order, view.footprints, stats_.pairs_checked));
   }
 
   /// Where several queues take from a semaphore.
