@@ -108,7 +108,12 @@ class FootprintMaker {
   void list_accesses() {
     result_.first_.reserve(program_.instances.size() + 1);
     result_.kinds_.reserve(program_.instances.size());
-    std::size_t count = plan_.outputs.size() + program_.iterations * plan_.accesses.size();
+    std::size_t count = plan_.outputs.size();
+    if (program_.iterations == 1) {
+      count += plan_.accesses.size();
+    } else {
+      for (const Instance& i : program_.instances) count += plan_.ops[i.op].accesses.size();
+    }
     for (const auto* kept : {&plan_.inputs, &plan_.constants}) {
       for (TensorId tensor : *kept) count += slots_of(tensor);
     }

@@ -92,7 +92,8 @@ class ProgramMaker {
   void set_up() {
     const std::size_t n = std::size_t{program_.iterations} * plan_.ops.size();
     program_.instances.reserve(n);
-    program_.needs.reserve(program_.iterations * (plan_.waits.size() + plan_.afters.size()));
+    // Of many iterations that could be far too many.
+    program_.needs.reserve(plan_.waits.size() + plan_.afters.size());
     program_.queue_commands.resize(plan_.queues.size());
     program_.queue_ops.resize(plan_.queues.size());
     program_.signals.resize(plan_.semaphores.size());
