@@ -199,15 +199,18 @@ void Findings::add_suspects(const CaseView& view, const std::vector<Suspect>& su
       add_suspect(view, suspect, suspect.bytes);
       continue;
     }
-    const std::size_t begin = racy.first_not(suspect.begin, suspect.end);
-    if (begin == suspect.end) continue;
-    const std::size_t end = racy.first(begin, suspect.end);
     const auto address = [&](std::size_t point) {
       return view.footprints.address(static_cast<std::uint32_t>(point));
     };
-    const ByteRange bytes{std::max(suspect.bytes.begin, address(begin)),
-                          std::min(suspect.bytes.end, address(end))};
-    if (!bytes.empty()) add_suspect(view, suspect, bytes);
+    for (std::size_t end = suspect.begin; end < suspect.end;) {
+      const std::size_t begin = racy.first_not(end, suspect.end);
+      end = racy.first(begin, suspect.end);
+      const ByteRange bytes{std::max(suspect.bytes.begin, address(begin)),
+                            std::min(suspect.bytes.end, address(end))};
+      if (bytes.empty()) continue;
+      add_suspect(view, suspect, bytes);
+      break;
+    }
   }
 }
 
