@@ -59,7 +59,7 @@ TEST(SegmentMap, AssigningJoinsTheIntervals) {
 
 TEST(SegmentMap, MayBeginInPieces) {
   const auto starts = [](auto&& visit) {
-    for (std::size_t point : {0, 3, 64}) visit(point);
+    for (std::size_t point : {0U, 3U, 64U}) visit(point);
   };
   SegmentMap<int> map(100, 7, starts);
   std::vector<std::size_t> ends;
