@@ -1,6 +1,7 @@
 #include "verify/certificate_bytes.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "verify/certificate_facts.h"
 
@@ -11,11 +12,9 @@ enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
 
 }  // namespace
 
-BytePass::BytePass(const Model& model, ByteVisitor& visitor)
-    : model_(model), plan_(model.plan()), visitor_(visitor) {
+BytePass::BytePass(const Model& model) : model_(model), plan_(model.plan()) {
   contents_.push_back({kInitial, kNoNode, kNone<TensorId>, false});
   contents_.push_back({kUnwritten, kNoNode, kNone<TensorId>, false});
-  pools_.assign(plan_.pools.size(), ByteMap<Bytes>(Bytes{}));
   for (const Storage& storage : plan_.storages) {
     events_.emplace_back(storage.slots.size());
   }
@@ -26,10 +25,16 @@ BytePass::BytePass(const Model& model, ByteVisitor& visitor)
   }
   describe_families();
   list();
+  list_initial();
+  number_points();
   if (!any_alloc_) expect_all();
 }
 
-void BytePass::go(std::span<const Node> run) {
+void BytePass::go(std::span<const Node> run, ByteVisitor& visitor) {
+  visitor_ = &visitor;
+  bytes_.emplace(static_cast<Point>(points_.size()), Bytes{});
+  members_.assign(1, {});
+  members_.reserve(touches_.size());
   if (any_alloc_) {
     list_events();
     expect_all();
@@ -46,7 +51,7 @@ void BytePass::fault(const Touch& touch, const std::string& what) {
   if (touch.tensor != kNone<TensorId>) {
     text += " on `" + std::string(plan_.tensors[touch.tensor].name) + "`";
   }
-  visitor_.fault(text + " " + what);
+  visitor_->fault(text + " " + what);
 }
 
 // --- listing ---
@@ -69,7 +74,7 @@ void BytePass::describe_families() {
     }
   }
   for (const auto* boundary : {&plan_.inputs, &plan_.constants}) {
-    for (TensorId id : *boundary) initial_[index(plan_.tensors[id].root)].push_back(id);
+    for (TensorId id : *boundary) initial_[index(plan_.tensors[id].root)].push_back({id, {}});
   }
 }
 
@@ -87,7 +92,8 @@ void BytePass::list() {
   for (Node node = 0; node < model_.size(); ++node) count += model_.op(node).accesses.size();
   first_.reserve(model_.size() + std::size_t{1});
   touches_.reserve(count);
-  ranges_.reserve(count);
+  listed_.reserve(count);
+  single_.assign(std::bit_ceil(2 * count + 1), 0);
   pieces_.reserve(count);
   contents_.reserve(count);
   for (Node node = 0; node < model_.size(); ++node) {
@@ -132,14 +138,73 @@ void BytePass::touch(Node node, std::uint32_t k) {
 
 void BytePass::add(Touch touch, const Region& region) {
   touch.pool = region.pool();
-  touch.runs.begin = static_cast<std::uint32_t>(ranges_.size());
-  if (region.is_contiguous()) {
-    if (!region.empty()) ranges_.push_back(region.hull());
-  } else {
-    for (const ByteRange& run : region.runs()) ranges_.push_back(run);
-  }
-  touch.runs.end = static_cast<std::uint32_t>(ranges_.size());
+  touch.runs = runs_of(region);
   touches_.push_back(touch);
+}
+
+Range BytePass::runs_of(const Region& region) {
+  if (region.empty()) return {};
+  if (region.is_contiguous()) return one_run(region.pool(), region.hull());
+  const auto [at, is_new] = strided_.try_emplace(region);
+  if (is_new) {
+    at->second.begin = static_cast<std::uint32_t>(listed_.size());
+    for (const ByteRange& run : region.runs()) listed_.push_back({region.pool(), run});
+    at->second.end = static_cast<std::uint32_t>(listed_.size());
+  }
+  return at->second;
+}
+
+Range BytePass::one_run(PoolId pool, ByteRange range) {
+  const std::size_t mask = single_.size() - 1;
+  std::uint64_t hash = static_cast<std::uint64_t>(range.begin) * 0x9E3779B97F4A7C15U;
+  hash = (hash ^ static_cast<std::uint64_t>(range.end) ^ index(pool)) * 0xC2B2AE3D27D4EB4FU;
+  for (std::size_t slot = (hash >> 32) & mask;; slot = (slot + 1) & mask) {
+    const std::uint32_t known = single_[slot];
+    if (known == 0) {
+      listed_.push_back({pool, range});
+      single_[slot] = static_cast<std::uint32_t>(listed_.size());
+    } else if (listed_[known - 1].pool != pool || listed_[known - 1].range != range) {
+      continue;
+    }
+    return {single_[slot] - 1, single_[slot]};
+  }
+}
+
+/// What inputs and constants hold from the start.
+void BytePass::list_initial() {
+  for (std::vector<Initial>& of_root : initial_) {
+    for (Initial& initial : of_root) {
+      const StorageId storage = plan_.tensors[initial.tensor].storage;
+      for (std::size_t slot = 0; slot < plan_.storages[storage].slots.size(); ++slot) {
+        initial.runs.push_back(runs_of(
+            model_.layout().tensor_region(plan_, initial.tensor, static_cast<std::int64_t>(slot))));
+      }
+    }
+  }
+}
+
+void BytePass::number_points() {
+  std::vector<std::pair<PoolId, std::int64_t>> points;
+  points.reserve(2 * listed_.size());
+  for (const Listed& l : listed_) {
+    points.emplace_back(l.pool, l.range.begin);
+    points.emplace_back(l.pool, l.range.end);
+  }
+  std::ranges::sort(points);
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  const auto number = [&](PoolId pool, std::int64_t address) {
+    return static_cast<Point>(std::ranges::lower_bound(points, std::pair(pool, address)) -
+                              points.begin());
+  };
+  ranges_.reserve(listed_.size());
+  for (const Listed& l : listed_) {
+    ranges_.push_back({number(l.pool, l.range.begin), number(l.pool, l.range.end)});
+  }
+  points_.reserve(points.size());
+  for (const auto& [pool, address] : points) points_.push_back(address);
+  listed_ = {};
+  single_ = {};
+  strided_ = {};
 }
 
 void BytePass::list_end() {
@@ -182,7 +247,7 @@ std::uint32_t BytePass::update_of(const Touch& touch) {
 
 // --- along the run ---
 
-void BytePass::step(Touch& touch) {
+void BytePass::step(const Touch& touch) {
   switch (touch.kind) {
     case AccessKind::kRead:
       find(touch);
@@ -199,76 +264,98 @@ void BytePass::step(Touch& touch) {
 }
 
 void BytePass::join(const Touch& touch, std::uint32_t kind) {
-  const Model::Place chain = model_.chain(touch.node);
-  for (const ByteRange& range : ranges(touch)) {
-    pools_[index(touch.pool)].visit(
-        range.begin, range.end, [&](std::int64_t, std::int64_t, Bytes& bytes) {
-          if (bytes.kind != kind) {
-            bytes.before = std::move(bytes.group);
-            bytes.group.clear();
-            bytes.kind = kind;
-          }
-          check(touch.node, bytes.before);
-          if (model_.is_queue(chain.line)) {
-            std::erase_if(bytes.group, [&](Node n) { return model_.chain(n).line == chain.line; });
-          } else {
-            std::erase(bytes.group, touch.node);
-          }
-          bytes.group.push_back(touch.node);
-          if (kind < kAccumulates) return;
-          bytes.version = accumulated(bytes.version, touch.node, plan_.tensors[touch.tensor].root);
-        });
+  for (const PointRange& range : ranges(touch)) {
+    bytes_->visit(range, [&](Point, Point, Bytes& bytes) {
+      if (bytes.kind != kind) {
+        bytes.before = bytes.group;
+        bytes.group = 0;
+        bytes.kind = kind;
+      }
+      check(touch.node, bytes.before);
+      bytes.group = with(bytes.group, touch.node);
+      if (kind < kAccumulates) return;
+      bytes.version = accumulated(bytes.version, touch.node, plan_.tensors[touch.tensor].root);
+    });
   }
+}
+
+/// The group and `node`, which stands for what its in-order queue did before.
+BytePass::Group BytePass::with(Group group, Node node) {
+  if (members_[group].joiner == node) return members_[group].joined;
+  const Model::Place chain = model_.chain(node);
+  const auto follows = [&](Group member) {
+    return model_.chain(members_[member].node).line == chain.line;
+  };
+  Group others = group;
+  if (model_.is_queue(chain.line)) {
+    Group found = group;
+    while (found != 0 && !follows(found)) found = members_[found].others;
+    if (found != 0) {
+      others = members_[found].others;
+      for (Group member = group; member != found; member = members_[member].others) {
+        members_.push_back({.node = members_[member].node, .others = others});
+        others = static_cast<Group>(members_.size() - 1);
+      }
+    }
+  } else if (group != 0 && members_[group].node == node) {
+    return group;  // What a node touches comes in a row.
+  }
+  members_.push_back({.node = node, .others = others});
+  members_[group].joiner = node;
+  members_[group].joined = static_cast<Group>(members_.size() - 1);
+  return members_[group].joined;
 }
 
 void BytePass::overwrite(const Touch& touch) {
-  auto& pool = pools_[index(touch.pool)];
-  for (const ByteRange& range : ranges(touch)) {
-    pool.look(range.begin, range.end, [&](std::int64_t, std::int64_t, const Bytes& bytes) {
-      check(touch.node, bytes.group);
-    });
-    pool.assign(range.begin, range.end,
-                {.kind = kWriter, .version = touch.leaves, .group = {touch.node}});
+  for (const PointRange& range : ranges(touch)) {
+    bytes_->look(range, [&](Point, Point, const Bytes& bytes) { check(touch.node, bytes.group); });
+    bytes_->assign(range, {.kind = kWriter, .version = touch.leaves, .group = with(0, touch.node)});
   }
 }
 
-void BytePass::check(Node node, const std::vector<Node>& group) {
-  for (Node other : group) {
-    if (other != node) visitor_.order(node, other);
+/// For a group that the node has been checked against the orders are only counted.
+void BytePass::check(Node node, Group group) {
+  if (group == 0) return;
+  if (members_[group].asker == node) return visitor_->again(members_[group].asked);
+  std::uint32_t asked = 0;
+  for (Group member = group; member != 0; member = members_[member].others) {
+    if (members_[member].node == node) continue;
+    visitor_->order(node, members_[member].node);
+    ++asked;
   }
+  members_[group].asker = node;
+  members_[group].asked = asked;
 }
 
 void BytePass::find(const Touch& touch) {
   if (touch.keeps) return find_kept(touch);
   tell_writers(touch);
   std::uint32_t piece = touch.expects.begin;
-  for (const ByteRange& range : ranges(touch)) {
-    pools_[index(touch.pool)].look(
-        range.begin, range.end, [&](std::int64_t begin, std::int64_t end, const Bytes& bytes) {
-          while (piece < touch.expects.end && pieces_[piece].end <= begin) ++piece;
-          for (std::uint32_t k = piece; k < touch.expects.end && pieces_[k].begin < end; ++k) {
-            if (base(pieces_[k].version) == kUnwritten) {
-              fault(touch, "reads bytes that nothing has written");
-            } else if (pieces_[k].version != bytes.version) {
-              fault(touch, "finds another version than it expects");
-            }
-          }
-        });
+  for (const PointRange& range : ranges(touch)) {
+    bytes_->look(range, [&](Point begin, Point end, const Bytes& bytes) {
+      while (piece < touch.expects.end && pieces_[piece].end <= begin) ++piece;
+      for (std::uint32_t k = piece; k < touch.expects.end && pieces_[k].begin < end; ++k) {
+        if (base(pieces_[k].version) == kUnwritten) {
+          fault(touch, "reads bytes that nothing has written");
+        } else if (pieces_[k].version != bytes.version) {
+          fault(touch, "finds another version than it expects");
+        }
+      }
+    });
   }
 }
 
 void BytePass::find_kept(const Touch& touch) {
   const TensorId root = plan_.tensors[touch.tensor].root;
-  for (const ByteRange& range : ranges(touch)) {
-    pools_[index(touch.pool)].look(
-        range.begin, range.end, [&](std::int64_t, std::int64_t, const Bytes& bytes) {
-          for (Version v = bytes.version; v != kInitial; v = contents_[v].before) {
-            if (!touch.or_own || contents_[v].root != root) {
-              return fault(touch, "finds an input or constant that has been overwritten");
-            }
-            if (contents_[v].before == v) return;
-          }
-        });
+  for (const PointRange& range : ranges(touch)) {
+    bytes_->look(range, [&](Point, Point, const Bytes& bytes) {
+      for (Version v = bytes.version; v != kInitial; v = contents_[v].before) {
+        if (!touch.or_own || contents_[v].root != root) {
+          return fault(touch, "finds an input or constant that has been overwritten");
+        }
+        if (contents_[v].before == v) return;
+      }
+    });
   }
 }
 
@@ -282,11 +369,11 @@ std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
       const bool adds = a.kind == AccessKind::kAccumulate && b.kind == AccessKind::kAccumulate;
       if (reads || (adds && update_of(a) == update_of(b)) || a.pool != b.pool) continue;
       const int way = a.kind == AccessKind::kRead ? 0 : b.kind == AccessKind::kRead ? 1 : 2;
-      for (const ByteRange& x : ranges(a)) {
-        for (const ByteRange& y : ranges(b)) {
-          const std::int64_t byte = std::max(x.begin, y.begin);
-          if (byte >= std::min(x.end, y.end)) continue;
-          const Clash found{way, a.pool, byte};
+      for (const PointRange& x : ranges(a)) {
+        for (const PointRange& y : ranges(b)) {
+          const Point both = std::max(x.begin, y.begin);
+          if (both >= std::min(x.end, y.end)) continue;
+          const Clash found{way, a.pool, points_[both]};
           if (!least || found < *least) least = found;
         }
       }
@@ -298,6 +385,9 @@ std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
 // --- alloc and free ([S-33], [S-34]) ---
 
 void BytePass::list_events() {
+  for (auto& of_storage : events_) {
+    for (auto& of_slot : of_storage) of_slot.clear();
+  }
   for (Node node = 0; node < model_.size(); ++node) {
     const OpKind kind = model_.op(node).kind;
     if ((kind != OpKind::kAlloc && kind != OpKind::kFree) || model_[node].passed) continue;
@@ -305,9 +395,9 @@ void BytePass::list_events() {
     const std::uint32_t slot = model_.layout().slot_index(storage, model_[node].iteration);
     auto& events = events_[index(storage)][slot];
     if (is_alive(storage, events) != (kind == OpKind::kFree)) {
-      visitor_.fault(describe(model_, node) + " does not alternate with the alloc or free before");
+      visitor_->fault(describe(model_, node) + " does not alternate with the alloc or free before");
     }
-    if (!events.empty()) visitor_.order(node, events.back());
+    if (!events.empty()) visitor_->order(node, events.back());
     events.push_back(node);
   }
 }
@@ -340,9 +430,9 @@ void BytePass::check_bracket(const Touch& touch, StorageId storage,
   if (event == 0 && has_alloc_[index(storage)] != 0) {
     fault(touch, "is an access before the first alloc");
   }
-  if (event > 0) visitor_.order(touch.node, events[event - 1]);
+  if (event > 0) visitor_->order(touch.node, events[event - 1]);
   while (event < events.size() && is_alloc(events[event])) ++event;
-  if (event < events.size()) visitor_.order(events[event], touch.node);
+  if (event < events.size()) visitor_->order(events[event], touch.node);
 }
 
 }  // namespace memverify::cert

@@ -11,8 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,52 +21,9 @@
 
 #include "plan/region.h"
 #include "verify/certificate_model.h"
+#include "verify/certificate_points.h"
 
 namespace memverify::cert {
-
-/// States of all addresses, constant on ranges.
-template <typename State>
-class ByteMap {
- public:
-  explicit ByteMap(State initial) {
-    from_.emplace(std::numeric_limits<std::int64_t>::min(), std::move(initial));
-  }
-  /// visit(begin, end, State&) for the ranges that make up [begin, end).
-  template <typename Visit>
-  void visit(std::int64_t begin, std::int64_t end, Visit&& visit) {
-    if (begin >= end) return;
-    auto at = split(begin);
-    for (const auto stop = split(end); at != stop; ++at) {
-      visit(at->first, std::next(at)->first, at->second);
-    }
-  }
-  template <typename Visit>
-  void look(std::int64_t begin, std::int64_t end, Visit&& visit) const {
-    if (begin >= end) return;
-    for (auto at = std::prev(from_.upper_bound(begin)); at != from_.end() && at->first < end;) {
-      const auto next = std::next(at);
-      visit(std::max(begin, at->first), next == from_.end() ? end : std::min(end, next->first),
-            at->second);
-      at = next;
-    }
-  }
-  void assign(std::int64_t begin, std::int64_t end, State state) {
-    if (begin >= end) return;
-    const auto at = split(begin);
-    const auto stop = split(end);
-    at->second = std::move(state);
-    from_.erase(std::next(at), stop);
-  }
-
- private:
-  typename std::map<std::int64_t, State>::iterator split(std::int64_t address) {
-    const auto after = from_.upper_bound(address);
-    const auto at = std::prev(after);
-    if (at->first == address) return at;
-    return from_.emplace_hint(after, address, at->second);
-  }
-  std::map<std::int64_t, State> from_;
-};
 
 /// What the pass over the bytes finds out.
 class ByteVisitor {
@@ -76,17 +31,21 @@ class ByteVisitor {
   virtual ~ByteVisitor() = default;
   /// `before` must be done when `node` starts.
   virtual void order(Node node, Node before) = 0;
+  /// So many orders were asked for once more, for other bytes.
+  virtual void again(std::uint32_t orders) = 0;
   /// The writers that a read (or, with kNoNode, the end) expects, in order of address.
   virtual void read(Node node, std::span<const Node> writers) = 0;
   /// The plan is not safe.
   virtual void fault(const std::string& what) = 0;
 };
 
-/// `run` holds every node, in an order in which they can happen.
 class BytePass {
  public:
-  BytePass(const Model& model, ByteVisitor& visitor);
-  void go(std::span<const Node> run);
+  /// Lists the accesses, and without alloc and free what reads expect.
+  explicit BytePass(const Model& model);
+  /// `run` holds every node, in an order in which they can happen. Nothing of one call enters the
+  /// next.
+  void go(std::span<const Node> run, ByteVisitor& visitor);
 
   /// The first way in which two nodes clash (MV101 + way), the first in program order first.
   struct Clash {
@@ -114,23 +73,36 @@ class BytePass {
     bool keeps = false, or_own = false;  ///< The end: an input or constant must be as it was.
     TensorId tensor = kNone<TensorId>;
     std::int64_t instance = 0;
-    Range runs;     ///< In `ranges_`.
+    Range runs;     ///< In `ranges_`; equal regions share theirs.
     Range expects;  ///< In `pieces_`.
     Version leaves = kUnwritten;
     PoolId pool = kNone<PoolId>;
   };
   struct Piece {
-    std::int64_t begin, end;
+    Point begin, end;  ///< With what lies between the ranges of its touch.
     Version version;
   };
-  struct Family {
-    ByteMap<Version> bytes{kUnwritten};
-    std::vector<std::uint32_t> accumulates;  ///< Touches.
+  /// A list of nodes, the last that came first: a cell of `members_`, which does not change; 0 is
+  /// empty.
+  using Group = std::uint32_t;
+  struct Member {
+    Node node = kNoNode;
+    Group others = 0;
+    Node asker = kNoNode, joiner = kNoNode;  ///< The last that check() and join() were for.
+    std::uint32_t asked = 0;                 ///< Orders.
+    Group joined = 0;
   };
   struct Bytes {
     std::uint32_t kind = 0;
     Version version = kInitial;
-    std::vector<Node> group, before;
+    Group group = 0, before = 0;
+  };
+  struct Initial {
+    TensorId tensor;
+    std::vector<Range> runs;  ///< By slot, in `ranges_`.
+  };
+  struct HashRegion {
+    std::size_t operator()(const Region& region) const { return region.hash(); }
   };
 
   // Listing.
@@ -140,15 +112,22 @@ class BytePass {
   void list_end();
   void keep(TensorId tensor, bool or_own);
   void add(Touch touch, const Region& region);
+  void list_initial();
+  Range runs_of(const Region& region);
+  Range one_run(PoolId pool, ByteRange range);
+  void number_points();
   std::int64_t instance_of(TensorId tensor, std::int64_t iteration) const;
   std::uint32_t update_of(const Touch& touch);
   // What is expected.
   void expect_all();
-  Family new_family(TensorId root, std::int64_t instance) const;
-  void expect_step(std::uint32_t id, Family& known);
-  void expect(Touch& touch, Family& known);
-  void expect_last(const Touch& touch, Family& family, ByteRange range);
-  void expect_named(const Touch& touch, Family& family, ByteRange range, Node writer);
+  void start_family(TensorId root, std::int64_t instance);
+  void expect_step(std::uint32_t id);
+  void expect(Touch& touch);
+  void expect_last(const Touch& touch, PointRange range);
+  void expect_named(const Touch& touch, PointRange range, Node writer);
+  void add_piece(const Touch& touch, Piece piece);
+  void include(PointRange range);
+  void set(PointRange range, Version version);
   Node named_writer(const Touch& touch, bool& named) const;
   std::pair<StorageId, std::uint32_t> slot(TensorId tensor, std::int64_t instance) const;
   Version after_alloc(const Touch& touch, Version version) const;
@@ -156,37 +135,52 @@ class BytePass {
   Version accumulated(Version version, Node node, TensorId root);
   void tell_writers(const Touch& touch);
   // Along the run.
-  void step(Touch& touch);
+  void step(const Touch& touch);
   void join(const Touch& touch, std::uint32_t kind);
+  Group with(Group group, Node node);
   void overwrite(const Touch& touch);
   void find(const Touch& touch);
   void find_kept(const Touch& touch);
-  void check(Node node, const std::vector<Node>& group);
+  void check(Node node, Group group);
   // alloc and free.
   void list_events();
   void check_lifetimes();
   void check_bracket(const Touch& touch, StorageId storage, const std::vector<Node>& events);
   bool is_alive(StorageId storage, const std::vector<Node>& events) const;
 
-  std::span<const ByteRange> ranges(const Touch& t) const {
-    return std::span(ranges_).subspan(t.runs.begin, t.runs.size());
+  std::span<const PointRange> ranges(Range runs) const {
+    return std::span(ranges_).subspan(runs.begin, runs.size());
   }
+  std::span<const PointRange> ranges(const Touch& t) const { return ranges(t.runs); }
   void fault(const Touch& touch, const std::string& what);
 
   const Model& model_;
   const Plan& plan_;
-  ByteVisitor& visitor_;
+  ByteVisitor* visitor_ = nullptr;
   std::vector<Touch> touches_;
   std::vector<std::uint32_t> first_;  ///< By node and one more, in `touches_`.
-  std::vector<ByteRange> ranges_;
+  std::vector<PointRange> ranges_;
+  std::vector<std::int64_t> points_;  ///< Their addresses, by pool.
   std::vector<Piece> pieces_;
   std::vector<Content> contents_;
   std::vector<Node> told_;
   std::unordered_map<std::uint64_t, Version> accumulated_;
-  std::vector<std::uint8_t> one_instance_;      ///< By root.
-  std::vector<std::vector<TensorId>> initial_;  ///< By root: inputs and constants.
+  std::vector<std::uint8_t> one_instance_;     ///< By root.
+  std::vector<std::vector<Initial>> initial_;  ///< By root: inputs and constants.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
-  std::vector<ByteMap<Bytes>> pools_;
+  std::optional<PointMap<Bytes>> bytes_;
+  std::optional<PointMap<Version>> family_, named_;
+  PointRange family_hull_;                         ///< Where `family_` may hold something.
+  std::vector<std::uint32_t> family_accumulates_;  ///< Touches of the family.
+  std::vector<Member> members_;
+  // While listing: the ranges as addresses.
+  struct Listed {
+    PoolId pool;
+    ByteRange range;
+  };
+  std::vector<Listed> listed_;
+  std::vector<std::uint32_t> single_;  ///< A hash table of lone ranges: one more than in `listed_`.
+  std::unordered_map<Region, Range, HashRegion> strided_;
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.
   std::vector<std::uint8_t> has_alloc_;                 ///< By storage.
   bool any_alloc_ = false;

@@ -30,6 +30,8 @@ class Judge : public ByteVisitor {
                describe(model_, node) + " starts";
   }
 
+  void again(std::uint32_t orders) override { pairs_ += orders; }
+
   void read(Node node, std::span<const Node> writers) override {
     const std::size_t k = reads_++;
     if (!problem_.empty()) return;
@@ -85,9 +87,9 @@ std::string check_case(const Plan& plan, const Layout& layout, const CaseValues&
   Orders orders(model);
   auto taken = std::async(beside(model.size()), [&] { return orders.take(proof.orders); });
   Judge judge(model, orders, proof.writers);
-  BytePass bytes(model, judge);
+  BytePass bytes(model);
   if (std::string problem = taken.get(); !problem.empty()) return problem;
-  bytes.go(run.order);
+  bytes.go(run.order, judge);
   if (!judge.problem().empty()) return judge.problem();
   if (judge.reads() != proof.writers.size()) return "writers for reads that there are not";
   if (std::string problem = orders.idle(); !problem.empty()) return problem;

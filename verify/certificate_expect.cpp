@@ -8,6 +8,9 @@ namespace memverify::cert {
 
 /// One instance of a family after the other, each in program order.
 void BytePass::expect_all() {
+  pieces_.clear();
+  family_.emplace(static_cast<Point>(points_.size()), kUnwritten);
+  named_.emplace(static_cast<Point>(points_.size()), kUnwritten);
   std::vector<std::uint32_t> begin(plan_.tensors.size() + 1, 0);  // By root.
   const auto for_each = [&](auto&& use) {
     for (std::uint32_t k = 0; k < touches_.size(); ++k) {
@@ -28,59 +31,82 @@ void BytePass::expect_all() {
     while (!left.empty()) {
       const auto end = std::ranges::upper_bound(left, instance(left.front()), {}, instance);
       const auto count = static_cast<std::size_t>(end - left.begin());
-      Family family = new_family(static_cast<TensorId>(root), instance(left.front()));
-      for (std::uint32_t k : left.first(count)) expect_step(k, family);
+      start_family(static_cast<TensorId>(root), instance(left.front()));
+      for (std::uint32_t k : left.first(count)) expect_step(k);
       left = left.subspan(count);
     }
   }
+  family_.reset();
+  named_.reset();
 }
 
-void BytePass::expect_step(std::uint32_t id, Family& known) {
+void BytePass::expect_step(std::uint32_t id) {
   Touch& touch = touches_[id];
   const TensorId root = plan_.tensors[touch.tensor].root;
-  if (touch.kind == AccessKind::kRead) return expect(touch, known);
-  if (touch.kind == AccessKind::kAccumulate) known.accumulates.push_back(id);
-  for (const ByteRange& range : ranges(touch)) {
+  if (touch.kind == AccessKind::kRead) return expect(touch);
+  if (touch.kind == AccessKind::kAccumulate) family_accumulates_.push_back(id);
+  for (const PointRange& range : ranges(touch)) {
     if (touch.kind == AccessKind::kWrite) {
-      known.bytes.assign(range.begin, range.end, touch.leaves);
-    } else {
-      known.bytes.visit(range.begin, range.end, [&](std::int64_t, std::int64_t, Version& version) {
-        version = accumulated(version, touch.node, root);
-      });
+      set(range, touch.leaves);
+      continue;
     }
+    include(range);
+    family_->visit(range, [&](Point, Point, Version& version) {
+      version = accumulated(version, touch.node, root);
+    });
   }
 }
 
-BytePass::Family BytePass::new_family(TensorId root, std::int64_t instance) const {
-  Family family;
-  for (TensorId initial : initial_[index(root)]) {
-    const Region region = model_.layout().tensor_region(plan_, initial, instance);
-    for (const ByteRange& run : region.runs()) family.bytes.assign(run.begin, run.end, kInitial);
-  }
-  return family;
+void BytePass::include(PointRange range) {
+  if (family_hull_.begin == family_hull_.end) family_hull_ = range;
+  family_hull_.begin = std::min(family_hull_.begin, range.begin);
+  family_hull_.end = std::max(family_hull_.end, range.end);
 }
 
-void BytePass::expect(Touch& touch, Family& known) {
+void BytePass::set(PointRange range, Version version) {
+  include(range);
+  family_->assign(range, version);
+}
+
+/// Forgets the family before.
+void BytePass::start_family(TensorId root, std::int64_t instance) {
+  family_->assign(family_hull_, kUnwritten);
+  family_hull_ = {};
+  family_accumulates_.clear();
+  for (const Initial& initial : initial_[index(root)]) {
+    const std::uint32_t in_slot = slot(initial.tensor, instance).second;
+    for (const PointRange& run : ranges(initial.runs[in_slot])) set(run, kInitial);
+  }
+}
+
+void BytePass::expect(Touch& touch) {
   touch.expects.begin = static_cast<std::uint32_t>(pieces_.size());
   bool named = false;
   const Node writer = named_writer(touch, named);
-  for (const ByteRange& range : ranges(touch)) {
+  for (const PointRange& range : ranges(touch)) {
     if (named) {
-      expect_named(touch, known, range, writer);
+      expect_named(touch, range, writer);
     } else {
-      expect_last(touch, known, range);
+      expect_last(touch, range);
     }
   }
   touch.expects.end = static_cast<std::uint32_t>(pieces_.size());
 }
 
-void BytePass::expect_last(const Touch& touch, Family& family, ByteRange range) {
-  family.bytes.look(range.begin, range.end,
-                    [&](std::int64_t begin, std::int64_t end, Version version) {
-                      pieces_.push_back({begin, end, after_alloc(touch, version)});
-                    });
+void BytePass::expect_last(const Touch& touch, PointRange range) {
+  family_->look(range, [&](Point begin, Point end, Version version) {
+    add_piece(touch, {begin, end, after_alloc(touch, version)});
+  });
 }
 
+/// Neighbours of one version are one piece.
+void BytePass::add_piece(const Touch& touch, Piece piece) {
+  if (pieces_.size() > touch.expects.begin && pieces_.back().version == piece.version) {
+    pieces_.back().end = piece.end;
+  } else {
+    pieces_.push_back(piece);
+  }
+}
 std::pair<StorageId, std::uint32_t> BytePass::slot(TensorId tensor, std::int64_t instance) const {
   const StorageId storage = plan_.tensors[tensor].storage;
   return {storage, model_.layout().slot_index(storage, instance)};
@@ -123,45 +149,42 @@ Node BytePass::named_writer(const Touch& touch, bool& named) const {
   return kNoNode;
 }
 
-void BytePass::expect_named(const Touch& touch, Family& family, ByteRange range, Node writer) {
-  ByteMap<Version> bytes(kUnwritten);
-  const auto clip = [&](const Touch& other, auto&& use) {
-    for (const ByteRange& r : ranges(other)) {
-      const std::int64_t begin = std::max(r.begin, range.begin);
-      const std::int64_t end = std::min(r.end, range.end);
-      if (begin < end) use(begin, end);
+void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
+  named_->assign(range, kUnwritten);
+  const auto clip = [&](Range runs, auto&& use) {
+    for (const PointRange& r : ranges(runs)) {
+      const PointRange both{std::max(r.begin, range.begin), std::min(r.end, range.end)};
+      if (both.begin < both.end) use(both);
     }
   };
   const TensorId root = plan_.tensors[touch.tensor].root;
   if (writer == kNoNode) {
-    for (TensorId initial : initial_[index(root)]) {
-      const Region region = model_.layout().tensor_region(plan_, initial, touch.instance);
-      for (const ByteRange& run : region.runs()) {
-        bytes.assign(std::max(run.begin, range.begin), std::min(run.end, range.end), kInitial);
-      }
+    for (const Initial& initial : initial_[index(root)]) {
+      const std::uint32_t in_slot = slot(initial.tensor, touch.instance).second;
+      clip(initial.runs[in_slot], [&](PointRange both) { named_->assign(both, kInitial); });
     }
   } else {
     for (std::uint32_t k = first_[writer]; k < first_[writer + 1]; ++k) {
       const Touch& w = touches_[k];
       if (w.kind != AccessKind::kWrite || plan_.tensors[w.tensor].root != root) continue;
       if (w.instance != touch.instance) continue;
-      clip(w, [&](std::int64_t b, std::int64_t e) { bytes.assign(b, e, w.leaves); });
+      clip(w.runs, [&](PointRange both) { named_->assign(both, w.leaves); });
     }
   }
-  for (std::uint32_t k : family.accumulates) {
+  for (std::uint32_t k : family_accumulates_) {
     const Touch& other = touches_[k];
     if (other.node == touch.node || (writer != kNoNode && other.node <= writer)) continue;
-    clip(other, [&](std::int64_t b, std::int64_t e) {
-      bytes.visit(b, e, [&](std::int64_t, std::int64_t, Version& version) {
+    clip(other.runs, [&](PointRange both) {
+      named_->visit(both, [&](Point, Point, Version& version) {
         version = accumulated(version, other.node, root);
       });
     });
   }
-  bytes.look(range.begin, range.end, [&](std::int64_t begin, std::int64_t end, Version version) {
+  named_->look(range, [&](Point begin, Point end, Version version) {
     if (base(version) == kUnwritten && writer != kNoNode) {
-      expect_last(touch, family, {begin, end});
+      expect_last(touch, {begin, end});
     } else {
-      pieces_.push_back({begin, end, version});
+      add_piece(touch, {begin, end, version});
     }
   });
 }
@@ -173,7 +196,7 @@ BytePass::Version BytePass::base(Version version) const {
 
 /// Accumulates commute: they are kept in program order, so that equal sets are equal numbers.
 BytePass::Version BytePass::accumulated(Version version, Node node, TensorId root) {
-  std::vector<std::pair<Node, TensorId>> later;
+  std::vector<std::pair<Node, TensorId>> later;  // From the last on.
   while (contents_[version].before != version && contents_[version].node > node) {
     later.emplace_back(contents_[version].node, contents_[version].root);
     version = contents_[version].before;
@@ -197,7 +220,7 @@ void BytePass::tell_writers(const Touch& touch) {
     const Node writer = contents_[base(pieces_[k].version)].node;
     if (writers.empty() || writers.back() != writer) writers.push_back(writer);
   }
-  visitor_.read(touch.node, writers);
+  visitor_->read(touch.node, writers);
 }
 
 }  // namespace memverify::cert

@@ -12,14 +12,6 @@
 namespace memverify::cert {
 namespace {
 
-/// Nobody listens: only the touches are asked for.
-class Deaf : public ByteVisitor {
- public:
-  void order(Node, Node) override {}
-  void read(Node, std::span<const Node>) override {}
-  void fault(const std::string&) override {}
-};
-
 bool is_extra(const Model& model, Node node) { return model[node].role != Role::kCommand; }
 
 /// Takes the steps of a run. Gates are no commands: each opens as soon as it may.
@@ -97,8 +89,7 @@ std::string check_race(Model& model, const Fault& fault) {
   }
   const auto first = static_cast<Node>(fault.nodes[0]);
   const auto second = static_cast<Node>(fault.nodes[1]);
-  Deaf nobody;
-  const auto clash = BytePass(model, nobody).clash(first, second);
+  const auto clash = BytePass(model).clash(first, second);
   if (!clash) return "the two share no byte that one of them changes";
   static constexpr std::string_view kRules[] = {"MV101", "MV102", "MV103"};
   if (fault.rule != kRules[clash->way]) return "they clash by another rule";

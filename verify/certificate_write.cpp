@@ -60,6 +60,7 @@ class EngineKnowledge : public cert::Knowledge {
 class Collector : public cert::ByteVisitor {
  public:
   void order(Node node, Node before) override { orders.emplace_back(node, before); }
+  void again(std::uint32_t count) override { repeated += count; }
   void read(Node node, std::span<const Node> found) override {
     for (Node writer : found) {
       writers.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{node} - std::int64_t{writer});
@@ -70,6 +71,7 @@ class Collector : public cert::ByteVisitor {
     if (problem.empty()) problem = what;
   }
   std::vector<std::pair<Node, Node>> orders;
+  std::int64_t repeated = 0;  ///< Orders that are among those.
   cert::Rows writers;
   std::string problem;
 };
@@ -215,7 +217,7 @@ std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseV
   const cert::Run run = find_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
   Collector collector;
-  cert::BytePass(model, collector).go(run.order);
+  cert::BytePass(model).go(run.order, collector);
   if (!collector.problem.empty()) return collector.problem;
   const bool known = std::ranges::all_of(
       collector.orders, [&](const auto& pair) { return truth.at_start(pair.first, pair.second); });
@@ -223,7 +225,7 @@ std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseV
   Tracer tracer(model, truth, run.order);
   if (!tracer.trace(collector.orders)) return "an order has no reason that the checker knows";
   proof.orders = tracer.rows();
-  proof.pairs = static_cast<std::int64_t>(collector.orders.size());
+  proof.pairs = static_cast<std::int64_t>(collector.orders.size()) + collector.repeated;
   proof.writers = std::move(collector.writers);
   return "";
 }
@@ -285,10 +287,8 @@ bool fill_fault(Model& model, const Finding& finding, cert::Fault& fault) {
     if (step.complete && has_recorded) ++at;
     fault.run.push_back({at, step.complete ? 1 : 0});
   }
-  Collector nobody;
-  const auto clash =
-      cert::BytePass(model, nobody)
-          .clash(static_cast<Node>(fault.nodes[0]), static_cast<Node>(fault.nodes[1]));
+  const auto clash = cert::BytePass(model).clash(static_cast<Node>(fault.nodes[0]),
+                                                 static_cast<Node>(fault.nodes[1]));
   if (!clash) return false;
   fault.pool = index(clash->pool);
   fault.byte = clash->byte;
