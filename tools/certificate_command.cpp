@@ -105,7 +105,7 @@ CertificateOutcome write_certificate_of(const Report& report, const std::string&
   result.findings = report.findings;
   const CertificateResult made = certify(report.plan, result);
   if (!made.refused.empty()) return {.none = made.refused};
-  return {.failed = replace_file(path, cert::write_certificate(made.certificate))};
+  return {.failed = replace_file(path, made.text)};
 }
 
 }  // namespace memverify

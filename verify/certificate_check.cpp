@@ -73,23 +73,23 @@ std::string first_fault(const Plan& plan, const Layout& layout) {
 }
 
 /// "" or why the case is not proven.
-std::string check_case(const Plan& plan, const Layout& layout, const CaseValues& values,
-                       const Case& proof, Counts& counts) {
+std::string check_case(const CaseValues& values, Subject& subject, const Case& proof,
+                       Counts& counts) {
   if (proof.iterations != values.conditions.iterations)
     return "another number of iterations than that of this case";
   if (proof.symbols != values.symbol_values) return "other symbol values than those of this case";
   if (proof.conditions != values.condition_values)
     return "other conditions than those of this case";
-  Model model(plan, layout, values.conditions);
+  Model& model = subject.model;
   if (!model.refused().empty()) return "the checker does not take the plan: " + model.refused();
-  const Run run = make_run(model, proof.postponed);
-  if (!run.problem.empty()) return run.problem;
   Orders orders(model);
   auto taken = std::async(beside(model.size()), [&] { return orders.take(proof.orders); });
-  Judge judge(model, orders, proof.writers);
-  BytePass bytes(model);
+  const Run run = make_run(model, proof.postponed);
+  if (!run.problem.empty()) return run.problem;
+  if (!subject.bytes) subject.bytes.emplace(model);
   if (std::string problem = taken.get(); !problem.empty()) return problem;
-  bytes.go(run.order, judge);
+  Judge judge(model, orders, proof.writers);
+  subject.bytes->go(run.order, judge);
   if (!judge.problem().empty()) return judge.problem();
   if (judge.reads() != proof.writers.size()) return "writers for reads that there are not";
   if (std::string problem = orders.idle(); !problem.empty()) return problem;
@@ -128,7 +128,8 @@ std::string check_unsafe(const Plan& plan, const Certificate& certificate) {
   return "";
 }
 
-std::string check_safe(const Plan& plan, const Certificate& certificate, Counts& counts) {
+std::string check_safe(const Plan& plan, const Certificate& certificate, Subject* first,
+                       Counts& counts) {
   if (!certificate.faults.empty()) return "faults in a certificate of a safe plan";
   const bool has_unknown =
       std::ranges::any_of(plan.ops, [](const Op& op) { return op.kind == OpKind::kUnknown; });
@@ -140,13 +141,19 @@ std::string check_safe(const Plan& plan, const Certificate& certificate, Counts&
            std::to_string(cases.count());
   }
   for (std::uint64_t k = 0; k < cases.count();) {
-    const Result<Layout> layout = Layout::make(plan, cases.at(k).valuation);
-    if (!layout.ok()) return "case " + std::to_string(k) + ": the plan has no layout";
-    auto fault =
-        std::async(beside(plan.ops.size()), [&] { return first_fault(plan, layout.value()); });
+    std::shared_ptr<const Layout> layout = first != nullptr && k == 0 ? first->layout : nullptr;
+    if (!layout) {
+      Result<Layout> made = Layout::make(plan, cases.at(k).valuation);
+      if (!made.ok()) return "case " + std::to_string(k) + ": the plan has no layout";
+      layout = std::make_shared<const Layout>(std::move(made).value());
+    }
+    auto fault = std::async(beside(plan.ops.size()), [&] { return first_fault(plan, *layout); });
     std::string problem;
     for (std::uint64_t c = 0; c < cases.condition_cases() && problem.empty(); ++c, ++k) {
-      problem = check_case(plan, layout.value(), cases.at(k), certificate.cases[k], counts);
+      const CaseValues values = cases.at(k);
+      std::optional<Subject> own;
+      Subject& subject = first != nullptr && k == 0 ? *first : own.emplace(plan, layout, values);
+      problem = check_case(values, subject, certificate.cases[k], counts);
       if (!problem.empty()) problem = "case " + std::to_string(k) + ": " + problem;
     }
     if (std::string found = fault.get(); !found.empty()) return found;
@@ -155,14 +162,14 @@ std::string check_safe(const Plan& plan, const Certificate& certificate, Counts&
   return "";
 }
 
-CheckResult check_verdict(const Plan& plan, const Certificate& certificate) {
+CheckResult check_verdict(const Plan& plan, const Certificate& certificate, Subject* first) {
   CheckResult result;
   if (certificate.verdict == "unsafe") {
     result.message = check_unsafe(plan, certificate);
     result.summary = counted(static_cast<std::int64_t>(certificate.faults.size()), "fault");
   } else if (certificate.verdict == "safe") {
     Counts counts;
-    result.message = check_safe(plan, certificate, counts);
+    result.message = check_safe(plan, certificate, first, counts);
     result.summary = counted(counts.cases, "case") + ", " + counted(counts.pairs, "pair") + ", " +
                      counted(counts.orders, "order") + ", " + counted(counts.reads, "read");
   } else {
@@ -178,7 +185,7 @@ CheckResult check_certificate(const Plan& plan, const Certificate& certificate,
                               const CheckOptions& options) {
   auto own = std::async(beside(plan.ops.size()),
                         [&] { return options.any_plan ? certificate.plan : fingerprint(plan); });
-  CheckResult result = check_verdict(plan, certificate);
+  CheckResult result = check_verdict(plan, certificate, options.first);
   if (own.get() == certificate.plan) return result;
   return {.kind = CheckResult::Kind::kOtherPlan, .message = "the certificate is of another plan"};
 }

@@ -8,15 +8,37 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
+#include "plan/layout.h"
 #include "plan/plan.h"
 #include "verify/certificate.h"
+#include "verify/certificate_bytes.h"
+#include "verify/certificate_cases.h"
+#include "verify/certificate_model.h"
 
 namespace memverify::cert {
 
+/// What the checker knows of a case before it looks at a certificate: of the plan alone.
+struct Subject {
+  Subject(const Plan& plan, std::shared_ptr<const Layout> of_plan, CaseValues of_case)
+      : layout(std::move(of_plan)),
+        values(std::move(of_case)),
+        model(plan, *layout, values.conditions) {}
+  Subject(const Subject&) = delete;
+  Subject& operator=(const Subject&) = delete;
+
+  std::shared_ptr<const Layout> layout;
+  CaseValues values;
+  Model model;
+  std::optional<BytePass> bytes;  ///< When they have been listed.
+};
+
 struct CheckOptions {
-  bool any_plan = false;  ///< Do not compare the fingerprint (tests of the check itself).
+  bool any_plan = false;     ///< Do not compare the fingerprint: the caller has just taken it.
+  Subject* first = nullptr;  ///< Of case 0, if there is one already; otherwise it is made.
 };
 
 struct CheckResult {

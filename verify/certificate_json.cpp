@@ -30,14 +30,26 @@ void add_list(std::string& text, std::string_view key, std::span<const std::int6
 
 void add_rows(std::string& text, std::string_view key, const Rows& rows) {
   text += ",\n\"" + std::string(key) + "\":[";
+  constexpr std::size_t kMostDigits = 20;
+  std::string digits;  // Of one row, each number after a comma.
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    text += k == 0 ? "[" : ",[";
     const auto row = rows.row(k);
+    digits.resize(std::max(digits.size(), (row.size() + 2) * (kMostDigits + 1)));
+    char* at = digits.data();
+    char* const end = at + digits.size();
+    if (k > 0) *at++ = ',';
+    *at++ = '[';
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) text += ',';
-      add_number(text, row[i]);
+      if (i > 0) *at++ = ',';
+      const bool is_digit = row[i] >= 0 && row[i] < 10;
+      if (is_digit) {
+        *at++ = static_cast<char>('0' + row[i]);
+      } else {
+        at = std::to_chars(at, end, row[i]).ptr;
+      }
     }
-    text += ']';
+    *at++ = ']';
+    text.append(digits.data(), at);
   }
   text += "]";
 }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cassert>
+#include <future>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "plan/beside.h"
 #include "plan/layout.h"
 #include "verify/certificate_bytes.h"
 #include "verify/certificate_cases.h"
@@ -195,30 +198,48 @@ class Tracer {
   std::vector<Traced> orders_;
 };
 
-std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseValues& values,
-                       cert::Case& proof) {
+/// What the engine knows of a case.
+struct EngineCase {
+  EngineCase(const Plan& plan, const Layout& layout, const cert::Booleans& values)
+      : program(make_program(plan, layout, conditions(plan, values), values.iterations)),
+        walked(walk(program)),
+        order(program, walked) {}
+  EngineCase(const EngineCase&) = delete;
+  EngineCase& operator=(const EngineCase&) = delete;
+
+  static ConditionCase conditions(const Plan& plan, const cert::Booleans& values) {
+    ConditionCase result(plan, values.iterations);
+    for (ConditionId id : ids(plan.conditions)) {
+      for (std::uint32_t i = 0; i < values.iterations; ++i) result.set(id, i, values(id, i));
+    }
+    return result;
+  }
+
+  Program program;
+  Walk walked;
+  Order order;
+};
+
+std::string prove_case(const Plan& plan, cert::Subject& subject, cert::Case& proof) {
+  const cert::CaseValues& values = subject.values;
   proof.iterations = values.conditions.iterations;
   proof.symbols = values.symbol_values;
   proof.conditions = values.condition_values;
-  Model model(plan, layout, values.conditions);
+  Model& model = subject.model;
   if (!model.refused().empty()) return model.refused();
-  ConditionCase conditions(plan, model.iterations());
-  for (ConditionId id : ids(plan.conditions)) {
-    for (std::uint32_t i = 0; i < model.iterations(); ++i) {
-      conditions.set(id, i, values.conditions(id, i));
-    }
-  }
-  const Program program = make_program(plan, layout, conditions, model.iterations());
-  const Walk walked = walk(program);
-  const Order order(program, walked);
-  if (!order.is_known()) return "the clocks take too long to find";
-  EngineKnowledge truth(model, program, order);
-  if (!truth.agrees()) return "engine and checker count different commands";
+  auto engine = std::async(beside(model.size()), [&] {
+    return std::make_unique<EngineCase>(plan, *subject.layout, values.conditions);
+  });
   const cert::Run run = find_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
   Collector collector;
-  cert::BytePass(model).go(run.order, collector);
+  subject.bytes.emplace(model);
+  subject.bytes->go(run.order, collector);
   if (!collector.problem.empty()) return collector.problem;
+  const std::unique_ptr<const EngineCase> clocks = engine.get();
+  if (!clocks->order.is_known()) return "the clocks take too long to find";
+  EngineKnowledge truth(model, clocks->program, clocks->order);
+  if (!truth.agrees()) return "engine and checker count different commands";
   const bool known = std::ranges::all_of(
       collector.orders, [&](const auto& pair) { return truth.at_start(pair.first, pair.second); });
   if (!known) return "the clocks do not give an order that is needed";
@@ -230,18 +251,23 @@ std::string prove_case(const Plan& plan, const Layout& layout, const cert::CaseV
   return "";
 }
 
-std::string prove_safe(const Plan& plan, cert::Certificate& certificate) {
+/// `first` receives the subject of case 0.
+std::string prove_safe(const Plan& plan, cert::Certificate& certificate,
+                       std::unique_ptr<cert::Subject>& first) {
   if (std::ranges::any_of(plan.ops, [](const Op& op) { return op.kind == OpKind::kUnknown; })) {
     return "the plan has unknown commands";
   }
   const cert::Cases cases(plan);
   if (!cases.refused().empty()) return cases.refused();
   for (std::uint64_t k = 0; k < cases.count();) {
-    const Result<Layout> layout = Layout::make(plan, cases.at(k).valuation);
-    if (!layout.ok()) return "the plan has no layout for some symbol values";
+    Result<Layout> made = Layout::make(plan, cases.at(k).valuation);
+    if (!made.ok()) return "the plan has no layout for some symbol values";
+    const auto layout = std::make_shared<const Layout>(std::move(made).value());
     for (std::uint64_t c = 0; c < cases.condition_cases(); ++c, ++k) {
       certificate.cases.emplace_back();
-      std::string problem = prove_case(plan, layout.value(), cases.at(k), certificate.cases.back());
+      auto subject = std::make_unique<cert::Subject>(plan, layout, cases.at(k));
+      std::string problem = prove_case(plan, *subject, certificate.cases.back());
+      if (k == 0) first = std::move(subject);
       if (!problem.empty()) return problem;
     }
   }
@@ -329,13 +355,19 @@ CertificateResult certify(const Plan& plan, const EngineResult& result) {
     made.refused = "the verdict is " + std::string(name(result.verdict));
     return made;
   }
-  made.certificate.plan = cert::fingerprint(plan);
+  auto fingerprint = std::async(beside(plan.ops.size()), [&] { return cert::fingerprint(plan); });
   made.certificate.verdict = name(result.verdict);
+  std::unique_ptr<cert::Subject> first;
   made.refused = result.verdict == Verdict::kSafe
-                     ? prove_safe(plan, made.certificate)
+                     ? prove_safe(plan, made.certificate, first)
                      : show_faults(plan, result.findings, made.certificate);
   if (!made.refused.empty()) return made;
-  const cert::CheckResult checked = check_certificate(plan, made.certificate);
+  made.certificate.plan = fingerprint.get();
+  auto text = std::async(beside(plan.ops.size()),
+                         [&] { return cert::write_certificate(made.certificate); });
+  const cert::CheckResult checked =
+      check_certificate(plan, made.certificate, {.any_plan = true, .first = first.get()});
+  made.text = text.get();
   if (checked.kind != cert::CheckResult::Kind::kAccepted) {
     made.refused = "the checker does not accept it: " + checked.message;
   }

@@ -18,6 +18,7 @@ namespace memverify {
 
 struct CertificateResult {
   cert::Certificate certificate;
+  std::string text;     ///< Of the certificate.
   std::string refused;  ///< "" or why there is none; then the certificate says nothing.
 };
 
