@@ -30,7 +30,7 @@ using cert::Node;
 using cert::Reason;
 
 /// What the engine's clocks say, in the words of the checker.
-class EngineKnowledge : public cert::Knowledge {
+class EngineKnowledge final : public cert::Knowledge {
  public:
   EngineKnowledge(const Model& model, const Program& program, const Order& order) : order_(order) {
     Cmd next = 0;
@@ -90,7 +90,8 @@ class Tracer {
   /// False if some order has no reason, or the reasons do not come to rest.
   bool trace(std::span<const std::pair<Node, Node>> needed) {
     for (int round = 0; round < kMostRounds; ++round) {
-      needed_of_.assign(run_.size(), {});
+      needed_of_.assign(run_.size(), kNothing);
+      needed_.clear();
       reached_ = static_cast<std::uint32_t>(run_.size());
       orders_.clear();
       for (const auto& [node, before] : needed) need(node, before);
@@ -122,9 +123,12 @@ class Tracer {
 
   bool trace_back() {
     while (reached_ > 0) {
-      auto& needed = needed_of_[--reached_];
-      if (needed.empty()) continue;
+      std::uint32_t at = needed_of_[--reached_];
+      if (at == kNothing) continue;
       const Node node = run_[reached_];
+      std::vector<Node>& needed = of_node_;
+      for (needed.clear(); at != kNothing; at = needed_[at].next)
+        needed.push_back(needed_[at].before);
       const auto key = [&](Node before) {
         const Model::Place chain = model_.chain(before);
         return std::pair(chain.line, chain.at);
@@ -135,7 +139,6 @@ class Tracer {
         if (k + 1 < needed.size() && key(needed[k]).first == key(needed[k + 1]).first) continue;
         if (!explain(node, needed[k])) return false;
       }
-      needed = {};
     }
     return true;
   }
@@ -173,14 +176,10 @@ class Tracer {
       assert(chain.at < info.at || (or_same && chain.at == info.at));
       return;
     }
-    Node entry = node;
-    if (model_.is_queue(info.line)) {
-      const auto line = std::span(model_.line(QueueId{info.line})).first(info.at + 1);
-      entry = *std::partition_point(line.begin(), line.end() - 1,
-                                    [&](Node other) { return !truth_.at_start(other, before); });
-    }
+    const Node entry = model_.is_queue(info.line) ? first_on_line(info, before) : node;
     if (rank_[entry] < reached_) {
-      needed_of_[rank_[entry]].push_back(before);
+      needed_.push_back({before, needed_of_[rank_[entry]]});
+      needed_of_[rank_[entry]] = static_cast<std::uint32_t>(needed_.size() - 1);
     } else if (std::ranges::find_if(orders_, [&](const Traced& o) {
                  return o.node == entry && o.before == before;
                }) == orders_.end()) {
@@ -188,13 +187,42 @@ class Tracer {
     }
   }
 
+  /// Looked for from the node back in growing steps: it is mostly near.
+  Node first_on_line(const cert::NodeInfo& info, Node before) {
+    const std::vector<Node>& line = model_.line(QueueId{info.line});
+    const auto holds = [&](std::size_t at) { return truth_.at_start(line[at], before); };
+    std::size_t end = info.at;  // Holds there.
+    std::size_t begin = 0;      // Holds nowhere below.
+    for (std::size_t step = 1; end > 0; step *= 2) {
+      const std::size_t at = end - std::min(step, end);
+      if (!holds(at)) {
+        begin = at + 1;
+        break;
+      }
+      end = at;
+    }
+    const auto found =
+        std::partition_point(line.begin() + static_cast<std::ptrdiff_t>(begin),
+                             line.begin() + static_cast<std::ptrdiff_t>(end),
+                             [&](Node other) { return !truth_.at_start(other, before); });
+    return *found;
+  }
+
+  static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
+  struct Needed {
+    Node before;
+    std::uint32_t next;  ///< Of the same node, in `needed_`.
+  };
+
   Model& model_;
   cert::Knowledge& truth_;
   std::span<const Node> run_;
-  std::vector<std::uint32_t> rank_;           ///< By node: its place in the run.
-  std::vector<std::vector<Node>> needed_of_;  ///< By rank: what must be done before that node.
-  std::uint32_t reached_ = 0;                 ///< Nodes from here on in the run are explained.
-  std::set<std::pair<Node, Node>> late_;      ///< Needed of nodes that had been explained.
+  std::vector<std::uint32_t> rank_;       ///< By node: its place in the run.
+  std::vector<std::uint32_t> needed_of_;  ///< By rank, in `needed_`: what that node needs done.
+  std::vector<Needed> needed_;
+  std::vector<Node> of_node_;
+  std::uint32_t reached_ = 0;             ///< Nodes from here on in the run are explained.
+  std::set<std::pair<Node, Node>> late_;  ///< Needed of nodes that had been explained.
   std::vector<Traced> orders_;
 };
 
