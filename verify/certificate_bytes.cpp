@@ -1,7 +1,6 @@
 #include "verify/certificate_bytes.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "verify/certificate_facts.h"
 
@@ -44,6 +43,8 @@ void BytePass::go(std::span<const Node> run, ByteVisitor& visitor) {
     for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) step(touches_[k]);
   }
   for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
+  bytes_.reset();
+  members_ = {};
 }
 
 void BytePass::fault(const Touch& touch, const std::string& what) {
@@ -92,8 +93,7 @@ void BytePass::list() {
   for (Node node = 0; node < model_.size(); ++node) count += model_.op(node).accesses.size();
   first_.reserve(model_.size() + std::size_t{1});
   touches_.reserve(count);
-  listed_.reserve(count);
-  single_.assign(std::bit_ceil(2 * count + 1), 0);
+  single_.assign(1024, 0);
   pieces_.reserve(count);
   contents_.reserve(count);
   for (Node node = 0; node < model_.size(); ++node) {
@@ -154,20 +154,31 @@ Range BytePass::runs_of(const Region& region) {
   return at->second;
 }
 
-Range BytePass::one_run(PoolId pool, ByteRange range) {
+/// The place of a range in the table, which grows when half of it is full.
+std::uint32_t& BytePass::place_of(const Listed& run) {
   const std::size_t mask = single_.size() - 1;
-  std::uint64_t hash = static_cast<std::uint64_t>(range.begin) * 0x9E3779B97F4A7C15U;
-  hash = (hash ^ static_cast<std::uint64_t>(range.end) ^ index(pool)) * 0xC2B2AE3D27D4EB4FU;
-  for (std::size_t slot = (hash >> 32) & mask;; slot = (slot + 1) & mask) {
-    const std::uint32_t known = single_[slot];
-    if (known == 0) {
-      listed_.push_back({pool, range});
-      single_[slot] = static_cast<std::uint32_t>(listed_.size());
-    } else if (listed_[known - 1].pool != pool || listed_[known - 1].range != range) {
-      continue;
-    }
-    return {single_[slot] - 1, single_[slot]};
+  std::uint64_t hash = static_cast<std::uint64_t>(run.range.begin) * 0x9E3779B97F4A7C15U;
+  hash = (hash ^ static_cast<std::uint64_t>(run.range.end) ^ index(run.pool)) * 0xC2B2AE3D27D4EB4FU;
+  std::size_t slot = (hash >> 32) & mask;
+  for (; single_[slot] != 0; slot = (slot + 1) & mask) {
+    const Listed& other = listed_[single_[slot] - 1];
+    if (other.pool == run.pool && other.range == run.range) break;
   }
+  return single_[slot];
+}
+
+Range BytePass::one_run(PoolId pool, ByteRange range) {
+  if (listed_.size() >= single_.size() / 2) {
+    single_.assign(4 * single_.size(), 0);
+    while (listed_.size() >= single_.size() / 2) single_.resize(2 * single_.size(), 0);
+    for (std::uint32_t k = 0; k < listed_.size(); ++k) place_of(listed_[k]) = k + 1;
+  }
+  std::uint32_t& place = place_of({pool, range});
+  if (place == 0) {
+    listed_.push_back({pool, range});
+    place = static_cast<std::uint32_t>(listed_.size());
+  }
+  return {place - 1, place};
 }
 
 /// What inputs and constants hold from the start.

@@ -5,7 +5,9 @@
 //   Then along a run, per pool, who touched each byte last: accesses form groups (reads,
 //   accumulates that commute, single writes); every member of a group must be ordered after the
 //   group before it, and what a read finds there must be what it expects. Of an in-order queue the
-//   last member of a group stands for all.
+//   last member of a group stands for all. Addresses are numbered beforehand, and a group that an
+//   access has been checked against counts again without being looked at again, so rows of a
+//   strided access are cheap.
 // Cost: O(log) for each access and each piece of bytes it touches, times the members of a group.
 // Tested by tests/unit/verify/certificate_test.cpp.
 #pragma once
@@ -101,6 +103,10 @@ class BytePass {
     TensorId tensor;
     std::vector<Range> runs;  ///< By slot, in `ranges_`.
   };
+  struct Listed {  ///< A range before its ends are numbered.
+    PoolId pool;
+    ByteRange range;
+  };
   struct HashRegion {
     std::size_t operator()(const Region& region) const { return region.hash(); }
   };
@@ -115,6 +121,7 @@ class BytePass {
   void list_initial();
   Range runs_of(const Region& region);
   Range one_run(PoolId pool, ByteRange range);
+  std::uint32_t& place_of(const Listed& run);
   void number_points();
   std::int64_t instance_of(TensorId tensor, std::int64_t iteration) const;
   std::uint32_t update_of(const Touch& touch);
@@ -173,13 +180,9 @@ class BytePass {
   PointRange family_hull_;                         ///< Where `family_` may hold something.
   std::vector<std::uint32_t> family_accumulates_;  ///< Touches of the family.
   std::vector<Member> members_;
-  // While listing: the ranges as addresses.
-  struct Listed {
-    PoolId pool;
-    ByteRange range;
-  };
+  // While listing:
   std::vector<Listed> listed_;
-  std::vector<std::uint32_t> single_;  ///< A hash table of lone ranges: one more than in `listed_`.
+  std::vector<std::uint32_t> single_;  ///< A hash table of ranges: one more than in `listed_`.
   std::unordered_map<Region, Range, HashRegion> strided_;
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.
   std::vector<std::uint8_t> has_alloc_;                 ///< By storage.
