@@ -50,6 +50,16 @@ TEST(Verify, OrderOfAppearanceProvesNothing) {
   EXPECT_EQ(verify(plan), "MV101 u v; MV103 w v");
 }
 
+TEST(Verify, StaleBytesBesideRacingOnesAreSaidToBeStale) {
+  const std::string ops = R"({"id": "write", "queue": "q", "writes": ["V"]},
+    {"id": "trash", "queue": "q", "clobbers": [{"tensor": "Y"}], "signals": [{"event": "e"}]},
+    {"id": "read", "queue": "r", "reads": ["X"], "waits": [{"event": "e"}]})";
+  EXPECT_EQ(verify(plan_of(ops)), "MV104 trash read; MV105 read");
+  const std::string again = R"(, {"id": "again", "queue": "q",
+    "writes": [{"tensor": "Y", "offset": 32, "bytes": 16}]})";
+  EXPECT_EQ(verify(plan_of(ops + again)), "MV101 read again; MV104 trash read; MV105 read");
+}
+
 TEST(Verify, AnAllocEndsWhatIsAccumulatedIntoANamedValue) {
   const std::string ops = R"({"id": "a", "kind": "alloc", "queue": "q", "storage": "u"},
     {"id": "w", "queue": "q", "writes": ["Z"]}, {"id": "sum", "queue": "q", "accumulates": ["Z"]})";
