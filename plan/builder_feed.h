@@ -1,9 +1,8 @@
 // plan/builder_feed.h -- specs on their way from the reader to a PlanBuilder.
 //
 // Problem: reading a large plan is half scanning of text and half work of the builder.
-// Idea: the reader fills batches of specs, and another thread hands them to the builder in the
-// order
-//   of the text. Emptied batches come back, so that the memory of their lists is used again.
+// Idea: the reader fills batches of specs, and another thread hands them to the builder, in the
+//   order of the text. Emptied batches come back, so that the memory of their lists is used again.
 // Cost: a few batches of kBatch specs; a thread, if there is one.
 #pragma once
 

@@ -1,10 +1,10 @@
 // verify/certificate_points.h -- states of all addresses for the checker: constant on ranges, the
 // addresses numbered beforehand (*points*).
 //
-// Idea: a range starts where a mark is; the marks are bits with summaries of 64, so the range
-// around
-//   a point is found in a word or two, and its state lies in a flat array. Overwriting takes the
-//   marks inside away, so each is paid for when it is made.
+// Idea: a range starts where a mark is; the marks are bits with summaries of 64, so the range at a
+//   point is found in a word or two, and its state lies in a flat array. Overwriting takes the
+//   marks inside away, so each is paid for when it is made. The engine has the like of it
+//   (verify/segment_map.h), of which the checker may know nothing.
 // Cost: O(log_64 points) a lookup and a range visited.
 // Tested by tests/unit/verify/certificate_test.cpp.
 #pragma once
