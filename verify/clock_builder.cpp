@@ -1,6 +1,7 @@
 #include "verify/clock_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
 namespace memverify {
@@ -23,8 +24,17 @@ bool same_chunk(const std::uint32_t* counts, const std::uint32_t* others) {
   return differ == 0;
 }
 
+/// Whether two counts at the same place are the same.
+bool some_same(const std::uint32_t* counts, const std::uint32_t* others) {
+  bool same = false;
+  for (std::size_t q = 0; q < Clocks::kChunk; ++q) same |= counts[q] == others[q];
+  return same;
+}
+
 /// Of order statistics, some seconds of them.
 constexpr std::uint64_t kMaxWork = std::uint64_t{1} << 26;
+constexpr std::uint32_t kNoChunk = 0xFFFFFFFFU;
+constexpr std::size_t kPieces = 64, kPiecesMade = 16;  ///< Room for a row's, and those not shared.
 constexpr std::size_t kMostReserved = std::size_t{1} << 26;  ///< Entries of clocks.
 
 }  // namespace
@@ -34,7 +44,11 @@ ClockBuilder::ClockBuilder(Order& order, const Walk& walk)
       program_(*order.program_),
       plan_(*program_.plan),
       walk_(walk),
-      width_(plan_.queues.size()) {}
+      width_(plan_.queues.size()) {
+  for (QueueId id : ids(plan_.queues)) {
+    if (!completes_in_order(plan_.queues[id].order)) unordered_.push_back(index(id));
+  }
+}
 
 void ClockBuilder::build() {
   const std::size_t n = program_.instances.size();
@@ -67,9 +81,12 @@ void ClockBuilder::begin_pass() {
   const std::size_t joins = std::min(program_.needs.size() + program_.prefixes.size(), 2 * n) + 1;
   now_.rows.reserve(joins);
   now_.chunk_of.reserve(std::min(joins * now_.chunks, kMostReserved));
-  now_.counts.reserve(std::min(joins * now_.chunks * Clocks::kChunk, kMostReserved));
+  const std::size_t made = now_.chunks + (unordered_.empty() ? 0 : kPiecesMade);
+  now_.counts.reserve(std::min(joins * made * Clocks::kChunk, kMostReserved));
+  if (!unordered_.empty()) now_.pieces.reserve(std::min(joins * kPieces, kMostReserved));
   dense_.assign(now_.chunks * Clocks::kChunk, 0);
   now_.add_row(dense_.data());  // Row 0: nothing has completed.
+  first_own_ = static_cast<std::uint32_t>(now_.chunks);
   joined_.assign(width_, std::vector<JoinedPrefix>(2));
   ++pass_;
 }
@@ -101,7 +118,8 @@ void ClockBuilder::place_start(Cmd cmd, const Instance& instance, bool in_order,
         instance.queue_index);
   if (!in_order && instance.fence_before != kNoCmd) join_command(instance.fence_before);
   if (instance.thread_before != kNoCmd) join_command(instance.thread_before);
-  for (Cmd other : program_.needs_of(instance)) join_command(other);
+  const std::span<const Cmd> needs = program_.needs_of(instance);
+  for (std::size_t k = needs.size(); k-- > 0;) join_command(needs[k]);
   if (instance.counts != 0) join_counts(instance, use);
   now_.start_row[cmd] = finish();
 }
@@ -154,13 +172,20 @@ void ClockBuilder::choose_chain(Cmd cmd, const Instance& instance) {
   std::uint32_t chain = kNoChain;
 
   const std::uint32_t row = now_.start_row[cmd];
-  for (std::size_t k = now_.rows[row].sparse_begin; k < now_.rows[row].sparse_end; ++k) {
-    const auto [other, length] = now_.sparse[k];
-    if (chains.queue(other) != instance.queue || chains.length(other) != length) continue;
-    if ((chains.op_end(other) != Chains::kNeverJoined) != is_op) continue;
-    if (chains.op_end(other) > op_end) continue;  // `after` a later op.
-    chain = other;
-    break;
+  const auto goes_on = [&](std::uint32_t other) {
+    return chains.queue(other) == instance.queue &&
+           (chains.op_end(other) != Chains::kNeverJoined) == is_op &&
+           chains.op_end(other) <= op_end;  // Else `after` a later op.
+  };
+  for (const Clocks::Piece& piece : now_.pieces_of(row)) {
+    const std::uint32_t first = piece.place * static_cast<std::uint32_t>(Clocks::kChunk);
+    const std::uint32_t* completed = now_.chunk(piece.chunk);
+    const std::uint32_t* lengths = chains.lengths(piece.place);
+    if (!some_same(completed, lengths)) continue;
+    for (std::uint32_t k = 0; k < Clocks::kChunk && chain == kNoChain; ++k) {
+      if (completed[k] == lengths[k] && goes_on(first + k)) chain = first + k;
+    }
+    if (chain != kNoChain) break;
   }
   auto& idle = idle_[index(instance.queue)];
   while (is_op && chain == kNoChain && !idle.empty()) {
@@ -195,22 +220,23 @@ bool ClockBuilder::holds(const Stamp& stamp) const {
   if (stamp.chain == kNoChain || pass_ > 1) return false;
   if (order_.chains_.is_queue(stamp.chain)) return dense_at(stamp.chain) >= stamp.length;
   const std::size_t queue = index(order_.chains_.queue(stamp.chain));
-  if (order_.chains_.covered(stamp.chain, dense_at(queue)) >= stamp.length) return true;
+  if (order_.chains_.covers(stamp.chain, dense_at(queue), stamp.length)) return true;
   if (frozen_) return now_.length(base_, stamp.chain) >= stamp.length;
-  const auto at = std::ranges::lower_bound(sparse_, Clocks::Entry{stamp.chain, 0});
-  return at != sparse_.end() && at->first == stamp.chain && at->second >= stamp.length;
+  const std::uint32_t place = stamp.chain / Clocks::kChunk;
+  const auto at = std::ranges::lower_bound(pieces_, place, {}, &Clocks::Piece::place);
+  return at != pieces_.end() && at->place == place &&
+         now_.chunk(at->chunk)[stamp.chain % Clocks::kChunk] >= stamp.length;
 }
 
 void ClockBuilder::thaw() {
   if (!frozen_) return;
   frozen_ = false;
-  const Clocks::Row& row = now_.rows[base_];
   for (std::size_t k = 0; k < now_.chunks; ++k) {
     std::copy_n(now_.chunk(base_, k), Clocks::kChunk, &dense_[k * Clocks::kChunk]);
   }
   joined_row_ = base_;
-  sparse_.assign(now_.sparse.begin() + static_cast<std::ptrdiff_t>(row.sparse_begin),
-                 now_.sparse.begin() + static_cast<std::ptrdiff_t>(row.sparse_end));
+  const std::span<const Clocks::Piece> pieces = now_.pieces_of(base_);
+  pieces_.assign(pieces.begin(), pieces.end());
 }
 
 void ClockBuilder::raise(std::uint32_t chain, std::uint32_t length) {
@@ -219,12 +245,22 @@ void ClockBuilder::raise(std::uint32_t chain, std::uint32_t length) {
     dense_[chain] = std::max(dense_[chain], length);
     return;
   }
-  const auto at = std::ranges::lower_bound(sparse_, Clocks::Entry{chain, 0});
-  if (at != sparse_.end() && at->first == chain) {
-    at->second = std::max(at->second, length);
-  } else {
-    sparse_.insert(at, {chain, length});
-  }
+  const std::uint32_t place = chain / Clocks::kChunk;
+  auto at = std::ranges::lower_bound(pieces_, place, {}, &Clocks::Piece::place);
+  std::array<std::uint32_t, Clocks::kChunk> counts{};
+  const bool is_new = at == pieces_.end() || at->place != place;
+  if (is_new) at = pieces_.insert(at, {place, 0});
+  if (!is_new) std::copy_n(now_.chunk(at->chunk), Clocks::kChunk, counts.begin());
+  if (counts[chain % Clocks::kChunk] >= length) return;
+  counts[chain % Clocks::kChunk] = length;
+  at->chunk = own_chunk(at->chunk, counts.data());
+}
+
+/// The counts as a chunk of the clock's own: `chunk`, if that is one.
+std::uint32_t ClockBuilder::own_chunk(std::uint32_t chunk, const std::uint32_t* counts) {
+  if (chunk < first_own_) return now_.add_chunk(counts);
+  std::copy_n(counts, Clocks::kChunk, &now_.counts[chunk * Clocks::kChunk]);
+  return chunk;
 }
 
 void ClockBuilder::join(const Stamp& stamp) {
@@ -234,7 +270,6 @@ void ClockBuilder::join(const Stamp& stamp) {
 void ClockBuilder::merge(const Stamp& stamp) {
   thaw();
   const Clocks& from = *stamp.clocks;
-  const Clocks::Row& row = from.rows[stamp.row];
   const std::uint32_t* its = from.chunk_of.data() + stamp.row * from.chunks;
   const std::uint32_t* base = now_.chunk_of.data() + base_ * now_.chunks;
   for (std::size_t k = 0; k < from.chunks; ++k) {
@@ -242,22 +277,39 @@ void ClockBuilder::merge(const Stamp& stamp) {
     raise_chunk(&dense_[k * Clocks::kChunk], &from.counts[its[k] * Clocks::kChunk]);
   }
   if (&from == &now_) joined_row_ = stamp.row;
-  if (row.sparse_begin != row.sparse_end) {
-    merged_.clear();
-    auto a = sparse_.cbegin();
-    for (std::size_t k = row.sparse_begin; k < row.sparse_end; ++k) {
-      const Clocks::Entry& b = from.sparse[k];
-      while (a != sparse_.cend() && a->first < b.first) merged_.push_back(*a++);
-      if (a != sparse_.cend() && a->first == b.first) {
-        merged_.emplace_back(b.first, std::max(a++->second, b.second));
-      } else {
-        merged_.push_back(b);
-      }
-    }
-    merged_.insert(merged_.end(), a, sparse_.cend());
-    sparse_.swap(merged_);
-  }
+  merge_pieces(from, from.pieces_of(stamp.row));
   if (stamp.chain != kNoChain) raise(stamp.chain, stamp.length);
+}
+
+void ClockBuilder::merge_pieces(const Clocks& from, std::span<const Clocks::Piece> others) {
+  added_.clear();
+  auto at = pieces_.begin();
+  for (const Clocks::Piece& other : others) {
+    const std::uint32_t number = &from == &now_ ? other.chunk : kNoChunk;
+    while (at != pieces_.end() && at->place < other.place) ++at;
+    if (at == pieces_.end() || at->place != other.place) {
+      added_.push_back(
+          {other.place, number == kNoChunk ? now_.add_chunk(from.chunk(other.chunk)) : number});
+    } else if (at->chunk != number) {
+      at->chunk = joined_chunk(at->chunk, from.chunk(other.chunk), number);
+    }
+  }
+  const auto known = static_cast<std::ptrdiff_t>(pieces_.size());
+  pieces_.insert(pieces_.end(), added_.begin(), added_.end());
+  if (known == 0 || added_.empty()) return;
+  std::ranges::inplace_merge(pieces_, pieces_.begin() + known, {}, &Clocks::Piece::place);
+}
+
+/// A chunk with the greater ones of the counts: one of the two, if that has them all. `number` is
+/// the others' in `now_`, kNoChunk if they are not there.
+std::uint32_t ClockBuilder::joined_chunk(std::uint32_t chunk, const std::uint32_t* others,
+                                         std::uint32_t number) {
+  std::array<std::uint32_t, Clocks::kChunk> counts;
+  std::copy_n(now_.chunk(chunk), Clocks::kChunk, counts.begin());
+  raise_chunk(counts.data(), others);
+  if (same_chunk(counts.data(), now_.chunk(chunk))) return chunk;
+  if (number != kNoChunk && same_chunk(counts.data(), others)) return number;
+  return own_chunk(chunk, counts.data());
 }
 
 ClockBuilder::Stamp ClockBuilder::stamp_of(Cmd cmd) const {
@@ -281,7 +333,7 @@ void ClockBuilder::join_prefix(const Prefix& prefix) {
     const std::size_t own_queue = own_queue_;
     const std::uint32_t own_count = own_count_;
     const auto dense = dense_;
-    const auto sparse = sparse_;
+    const auto pieces = pieces_;
     begin(joined.row, width_, 0);
     thaw();
     std::uint32_t ops = dense_[index(prefix.queue)];
@@ -304,7 +356,7 @@ void ClockBuilder::join_prefix(const Prefix& prefix) {
     own_queue_ = own_queue;
     own_count_ = own_count;
     dense_ = dense;
-    sparse_ = sparse;
+    pieces_ = pieces;
   }
   join({joined.row, kNoChain, 0, &now_});
 }
@@ -320,10 +372,7 @@ std::uint32_t ClockBuilder::shared_chunk(std::size_t place) {
 
 [[gnu::flatten]] std::uint32_t ClockBuilder::finish() {
   if (frozen_) return base_;
-  std::erase_if(sparse_, [&](const Clocks::Entry& entry) {
-    const std::uint32_t ops = dense_[index(order_.chains_.queue(entry.first))];
-    return order_.chains_.covered(entry.first, ops) >= entry.second;
-  });
+  drop_covered();
   const std::size_t first = now_.chunk_of.size();
   bool is_base = true;
   for (std::size_t k = 0; k < now_.chunks; ++k) {
@@ -332,29 +381,52 @@ std::uint32_t ClockBuilder::shared_chunk(std::size_t place) {
     now_.chunk_of.push_back(same ? base_chunk : shared_chunk(k));
     is_base = is_base && same;
   }
-  const Clocks::Row& base = now_.rows[base_];
-  if (is_base && std::equal(sparse_.begin(), sparse_.end(),
-                            now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_begin),
-                            now_.sparse.begin() + static_cast<std::ptrdiff_t>(base.sparse_end))) {
+  const std::span<const Clocks::Piece> pieces = now_.pieces_of(base_);
+  if (is_base && std::ranges::equal(pieces_, pieces, [&](const auto& a, const auto& b) {
+        return a.place == b.place && same_chunk(now_.chunk(a.chunk), now_.chunk(b.chunk));
+      })) {
     now_.chunk_of.resize(first);
     return base_;
   }
-  now_.rows.push_back({now_.sparse.size(), now_.sparse.size() + sparse_.size()});
-  now_.sparse.insert(now_.sparse.end(), sparse_.begin(), sparse_.end());
+  now_.rows.push_back({now_.pieces.size(), now_.pieces.size() + pieces_.size()});
+  now_.pieces.insert(now_.pieces.end(), pieces_.begin(), pieces_.end());
+  first_own_ = static_cast<std::uint32_t>(now_.counts.size() / Clocks::kChunk);
   return static_cast<std::uint32_t>(now_.rows.size() - 1);
+}
+
+/// Chains need no count of their own where the joined prefix of their queue says as much.
+void ClockBuilder::drop_covered() {
+  if (pieces_.empty()) return;
+  if (std::ranges::none_of(unordered_, [&](std::size_t q) { return dense_[q] != 0; })) return;
+  for (Clocks::Piece& piece : pieces_) {
+    std::array<std::uint32_t, Clocks::kChunk> counts;
+    std::copy_n(now_.chunk(piece.chunk), Clocks::kChunk, counts.begin());
+    bool covered = false;
+    for (std::uint32_t k = 0; k < Clocks::kChunk; ++k) {
+      if (counts[k] == 0) continue;
+      const auto chain = static_cast<std::uint32_t>(piece.place * Clocks::kChunk + k);
+      const std::uint32_t ops = dense_[index(order_.chains_.queue(chain))];
+      if (!order_.chains_.covers(chain, ops, counts[k])) continue;
+      counts[k] = 0;
+      covered = true;
+    }
+    if (covered) piece.chunk = own_chunk(piece.chunk, counts.data());
+  }
+  std::erase_if(pieces_, [&](const Clocks::Piece& piece) {
+    const std::uint32_t* counts = now_.chunk(piece.chunk);
+    return std::all_of(counts, counts + Clocks::kChunk, [](std::uint32_t c) { return c == 0; });
+  });
 }
 
 bool ClockBuilder::same_clocks() const {
   const auto same_row = [&](std::uint32_t a, std::uint32_t b) {
-    const Clocks::Row& x = now_.rows[a];
-    const Clocks::Row& y = old_.rows[b];
     for (std::size_t k = 0; k < now_.chunks; ++k) {
       if (!same_chunk(now_.chunk(a, k), old_.chunk(b, k))) return false;
     }
-    return std::equal(now_.sparse.begin() + static_cast<std::ptrdiff_t>(x.sparse_begin),
-                      now_.sparse.begin() + static_cast<std::ptrdiff_t>(x.sparse_end),
-                      old_.sparse.begin() + static_cast<std::ptrdiff_t>(y.sparse_begin),
-                      old_.sparse.begin() + static_cast<std::ptrdiff_t>(y.sparse_end));
+    return std::ranges::equal(
+        now_.pieces_of(a), old_.pieces_of(b), [&](const auto& x, const auto& y) {
+          return x.place == y.place && same_chunk(now_.chunk(x.chunk), old_.chunk(y.chunk));
+        });
   };
   return std::ranges::all_of(walk_.order, [&](Cmd cmd) {
     return same_row(now_.start_row[cmd], old_.start_row[cmd]) &&

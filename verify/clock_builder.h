@@ -61,13 +61,18 @@ class ClockBuilder {
   void choose_chain(Cmd cmd, const Instance& instance);
 
   // The clock being made: row `base_` until the first join that adds something, then `dense_` and
-  // `sparse_`; on top of it the first `own_count_` commands of `own_queue_`.
+  // `pieces_`, with chunks of `now_`; on top of it the first `own_count_` commands of `own_queue_`.
   void begin(std::uint32_t base, std::size_t own_queue, std::uint32_t own_count);
   bool holds(const Stamp& stamp) const;
   std::uint32_t dense_at(std::size_t queue) const;
   void thaw();
   void join(const Stamp& stamp);
   void merge(const Stamp& stamp);  ///< Of what the clock does not hold.
+  void merge_pieces(const Clocks& from, std::span<const Clocks::Piece> others);
+  std::uint32_t joined_chunk(std::uint32_t chunk, const std::uint32_t* others,
+                             std::uint32_t number);
+  std::uint32_t own_chunk(std::uint32_t chunk, const std::uint32_t* counts);
+  void drop_covered();
   void join_command(Cmd cmd);
   void join_prefix(const Prefix& prefix);
   void join_threshold(const Threshold& threshold, Use use);
@@ -91,7 +96,8 @@ class ClockBuilder {
   const Program& program_;
   const Plan& plan_;
   const Walk& walk_;
-  const std::size_t width_;  ///< Number of queues.
+  const std::size_t width_;             ///< Number of queues.
+  std::vector<std::size_t> unordered_;  ///< Queues that have chains.
 
   Clocks now_, old_;
   std::vector<std::uint32_t>
@@ -110,7 +116,8 @@ class ClockBuilder {
   std::uint32_t own_count_ = 0;
   std::vector<std::uint32_t> dense_;
   std::uint32_t joined_row_ = 0;  ///< The last row of `now_` that went into `dense_`.
-  std::vector<Clocks::Entry> sparse_, merged_;
+  std::vector<Clocks::Piece> pieces_, added_;
+  std::uint32_t first_own_ = 0;  ///< Chunks from here on are in no row, and may change.
 };
 
 }  // namespace memverify

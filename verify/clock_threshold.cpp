@@ -89,10 +89,8 @@ std::uint32_t ClockBuilder::chain_value(const Stamp& stamp, std::uint32_t chain)
 std::vector<std::uint32_t> ClockBuilder::chains_in(std::span<const Weighted> items) const {
   std::vector<std::uint32_t> chains;
   for (const Weighted& item : items) {
-    const Clocks::Row& row = item.stamp.clocks->rows[item.stamp.row];
-    for (std::size_t k = row.sparse_begin; k < row.sparse_end; ++k) {
-      chains.push_back(item.stamp.clocks->sparse[k].first);
-    }
+    item.stamp.clocks->for_each_length(
+        item.stamp.row, [&](std::uint32_t chain, std::uint32_t) { chains.push_back(chain); });
     if (item.stamp.chain != kNoChain && !order_.chains_.is_queue(item.stamp.chain)) {
       chains.push_back(item.stamp.chain);
     }
@@ -159,11 +157,9 @@ std::vector<ClockBuilder::Voice> ClockBuilder::voices_of(std::span<const Weighte
   std::vector<Voice> voices;
   for (const Weighted& item : items) {
     const Stamp& stamp = item.stamp;
-    const Clocks::Row& row = stamp.clocks->rows[stamp.row];
-    for (std::size_t k = row.sparse_begin; k < row.sparse_end; ++k) {
-      const auto [chain, length] = stamp.clocks->sparse[k];
+    stamp.clocks->for_each_length(stamp.row, [&](std::uint32_t chain, std::uint32_t length) {
       if (chain != stamp.chain) voices.push_back({chain, length, item.weight});
-    }
+    });
     if (stamp.chain != kNoChain && !order_.chains_.is_queue(stamp.chain)) {
       voices.push_back({stamp.chain, chain_value(stamp, stamp.chain), item.weight});
     }

@@ -14,25 +14,32 @@ std::uint32_t Clocks::add_chunk(const std::uint32_t* first) {
 
 void Clocks::add_row(const std::uint32_t* first) {
   for (std::size_t k = 0; k < chunks; ++k) chunk_of.push_back(add_chunk(first + k * kChunk));
-  rows.push_back({sparse.size(), sparse.size()});
+  rows.push_back({pieces.size(), pieces.size()});
 }
 
 std::uint32_t Clocks::length(std::uint32_t row, std::uint32_t chain) const {
-  const auto begin = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_begin);
-  const auto end = sparse.begin() + static_cast<std::ptrdiff_t>(rows[row].sparse_end);
-  const auto at = std::lower_bound(begin, end, Entry{chain, 0});
-  return at != end && at->first == chain ? at->second : 0;
+  const std::span<const Piece> all = pieces_of(row);
+  const auto at = std::ranges::lower_bound(all, chain / kChunk, {}, &Piece::place);
+  return at != all.end() && at->place == chain / kChunk ? chunk(at->chunk)[chain % kChunk] : 0;
 }
 
+Chains::Chains(std::size_t queues)
+    : queues_(queues),
+      lengths_((queues + Clocks::kChunk - 1) / Clocks::kChunk * Clocks::kChunk, kNoLength) {}
+
 std::uint32_t Chains::open(QueueId queue) {
+  const auto chain = static_cast<std::uint32_t>(count());
   chains_.push_back({queue, {}});
-  return static_cast<std::uint32_t>(queues_ + chains_.size() - 1);
+  if (chain == lengths_.size()) lengths_.resize(chain + Clocks::kChunk, kNoLength);
+  lengths_[chain] = 0;
+  return chain;
 }
 
 void Chains::append(std::uint32_t chain, std::uint32_t op_end) {
   auto& ends = chains_[chain - queues_].op_end;
   assert(ends.empty() || ends.back() <= op_end);
   ends.push_back(op_end);
+  ++lengths_[chain];
 }
 
 std::uint32_t Chains::covered(std::uint32_t chain, std::uint32_t ops) const {
@@ -66,10 +73,9 @@ std::vector<std::uint32_t> Order::most_completed(std::span<const Cmd> cmds) cons
     }
     if (chains_.is_queue(chain_[cmd]))
       most[chain_[cmd]] = std::max(most[chain_[cmd]], position_[cmd]);
-    for (std::size_t k = clocks_.rows[row].sparse_begin; k < clocks_.rows[row].sparse_end; ++k) {
-      const auto [chain, length] = clocks_.sparse[k];
+    clocks_.for_each_length(row, [&](std::uint32_t chain, std::uint32_t length) {
       most[chain] = std::max(most[chain], length);
-    }
+    });
   }
   for (std::uint32_t chain = 0; chain < most.size(); ++chain) {
     const std::uint32_t by_queue =
@@ -78,6 +84,13 @@ std::vector<std::uint32_t> Order::most_completed(std::span<const Cmd> cmds) cons
     most[chain] = std::max(most[chain], by_queue);
   }
   return most;
+}
+
+bool Order::before_on_chain(Cmd a, Cmd b) const {
+  const std::uint32_t chain = chain_[a];
+  const std::uint32_t row = clocks_.start_row[b];
+  return clocks_.length(row, chain) > position_[a] ||
+         chains_.covers(chain, clocks_.at(row, index(chains_.queue(chain))), position_[a] + 1);
 }
 
 std::uint32_t Order::completed(Cmd cmd, std::uint32_t chain, std::uint32_t row) const {

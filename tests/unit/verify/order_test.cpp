@@ -19,7 +19,8 @@ namespace {
 
 class RandomProgram {
  public:
-  explicit RandomProgram(unsigned seed) : random_(seed) {}
+  /// Every sixteenth is long and seldom blocks, so that its clocks have chains in several pieces.
+  explicit RandomProgram(unsigned seed) : random_(seed), more_ops_(seed % 16 == 0 ? 40 : 0) {}
 
   Plan make() {
     builder_.set_iterations(pick(3) == 0 ? 2 : 1);
@@ -34,7 +35,7 @@ class RandomProgram {
     }
     builder_.add_semaphore({.name = "count", .initial = std::int64_t{pick(2)}});
     builder_.add_semaphore({.name = "time", .kind = "timeline"});
-    const int ops = 4 + pick(9);
+    const int ops = 4 + pick(9) + more_ops_;
     for (int k = 0; k < ops; ++k) op_names_.push_back("op" + std::to_string(k));
     for (int k = 0; k < ops; ++k) add_op(k, ops);
     Result<Plan> plan = std::move(builder_).build();
@@ -93,14 +94,15 @@ class RandomProgram {
       default:
         op.queue = queue();
     }
-    if (op.kind != "host_wait" && pick(3) == 0) op.waits.push_back(wait());
+    if (op.kind != "host_wait" && pick(3 + more_ops_) == 0) op.waits.push_back(wait());
     if (pick(3) == 0)
       op.signals.push_back({.semaphore = "count", .value = std::int64_t{1 + pick(2)}});
     if (pick(3) == 0)
       op.signals.push_back({.semaphore = "time", .value = std::int64_t{1 + pick(4)}});
     if (pick(6) == 0) op.signals.push_back({.event = "e"});
-    if (pick(4) == 0) {
-      const int other = pick(3) == 0 ? pick(ops) : pick(k + 1);
+    for (int times = more_ops_ == 0 ? 1 : 4; times > 0; --times) {
+      if (pick(4) != 0) continue;
+      const int other = more_ops_ == 0 && pick(3) == 0 ? pick(ops) : pick(k + 1);
       if (other != k)
         op.after.push_back(
             {.op = op_names_[static_cast<std::size_t>(other)], .distance = pick(5) == 0});
@@ -109,6 +111,7 @@ class RandomProgram {
   }
 
   std::mt19937 random_;
+  int more_ops_;
   PlanBuilder builder_;
   std::vector<std::string> queue_names_, op_names_;
 };
@@ -148,6 +151,7 @@ TEST(Order, AgreesWithItsDefinitionOnRandomPrograms) {
   std::size_t ordered = 0;
   std::size_t unordered = 0;
   std::size_t with_thresholds = 0;
+  std::size_t beyond_two_pieces = 0;
   for (unsigned seed = 0; seed < 3000; ++seed) {
     const Plan plan = RandomProgram(seed).make();
     const Result<Layout> layout = Layout::make(plan, {});
@@ -161,6 +165,7 @@ TEST(Order, AgreesWithItsDefinitionOnRandomPrograms) {
     for (Cmd a : run.order) {
       if (!tracked(program, a)) continue;
       const Walk without = walk(program, {&a, 1});
+      beyond_two_pieces += order.chain(a) >= 2 * Clocks::kChunk ? 1 : 0;
       for (Cmd b : run.order) {
         if (!tracked(program, b) || a == b) continue;
         const bool before = without.started[b] == 0;
@@ -176,6 +181,7 @@ TEST(Order, AgreesWithItsDefinitionOnRandomPrograms) {
   EXPECT_GT(ordered, 1000U);
   EXPECT_GT(unordered, 1000U);
   EXPECT_GT(with_thresholds, 500U);
+  EXPECT_GT(beyond_two_pieces, 100U);
 }
 
 }  // namespace
