@@ -9,6 +9,8 @@ namespace {
 
 enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
 
+constexpr Regions::Id kNoRegion = 0xFFFFFFFFU;
+
 }  // namespace
 
 BytePass::BytePass(const Model& model) : model_(model), plan_(model.plan()) {
@@ -29,9 +31,9 @@ BytePass::BytePass(const Model& model) : model_(model), plan_(model.plan()) {
   if (!any_alloc_) expect_all();
 }
 
-void BytePass::go(std::span<const Node> run, ByteVisitor& visitor) {
-  visitor_ = &visitor;
-  bytes_.emplace(static_cast<Point>(points_.size()), Bytes{});
+Demands BytePass::go(std::span<const Node> run) {
+  demands_ = {};
+  bytes_.emplace(regions_.size(), Bytes{});
   members_.assign(1, {});
   members_.reserve(touches_.size());
   if (any_alloc_) {
@@ -45,14 +47,26 @@ void BytePass::go(std::span<const Node> run, ByteVisitor& visitor) {
   for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
   bytes_.reset();
   members_ = {};
+  demands_.pairs += static_cast<std::int64_t>(demands_.orders.size());
+  return std::move(demands_);
+}
+
+Node BytePass::reader(std::span<const Node> run, std::size_t k) const {
+  for (Node node : run) {
+    for (std::uint32_t t = first_[node]; t < first_[node + 1]; ++t) {
+      if (touches_[t].kind == AccessKind::kRead && k-- == 0) return node;
+    }
+  }
+  return model_.size();
 }
 
 void BytePass::fault(const Touch& touch, const std::string& what) {
+  if (!demands_.fault.empty()) return;
   std::string text = describe(model_, touch.node);
   if (touch.tensor != kNone<TensorId>) {
     text += " on `" + std::string(plan_.tensors[touch.tensor].name) + "`";
   }
-  visitor_->fault(text + " " + what);
+  demands_.fault = text + " " + what;
 }
 
 // --- listing ---
@@ -93,7 +107,7 @@ void BytePass::list() {
   for (Node node = 0; node < model_.size(); ++node) count += model_.op(node).accesses.size();
   first_.reserve(model_.size() + std::size_t{1});
   touches_.reserve(count);
-  single_.assign(1024, 0);
+  whole_.assign(plan_.tensors.size(), kNoRegion);
   pieces_.reserve(count);
   contents_.reserve(count);
   for (Node node = 0; node < model_.size(); ++node) {
@@ -133,52 +147,20 @@ void BytePass::touch(Node node, std::uint32_t k) {
       contents_.push_back({touch.leaves, node, root, clobber});
     }
   }
-  add(touch, model_.layout().access_region(plan_, access, touch.instance));
-}
-
-void BytePass::add(Touch touch, const Region& region) {
-  touch.pool = region.pool();
-  touch.runs = runs_of(region);
+  touch.points.begin = region_of(touch, access);
   touches_.push_back(touch);
 }
 
-Range BytePass::runs_of(const Region& region) {
-  if (region.empty()) return {};
-  if (region.is_contiguous()) return one_run(region.pool(), region.hull());
-  const auto [at, is_new] = strided_.try_emplace(region);
-  if (is_new) {
-    at->second.begin = static_cast<std::uint32_t>(listed_.size());
-    for (const ByteRange& run : region.runs()) listed_.push_back({region.pool(), run});
-    at->second.end = static_cast<std::uint32_t>(listed_.size());
-  }
-  return at->second;
-}
-
-/// The place of a range in the table, which grows when half of it is full.
-std::uint32_t& BytePass::place_of(const Listed& run) {
-  const std::size_t mask = single_.size() - 1;
-  std::uint64_t hash = static_cast<std::uint64_t>(run.range.begin) * 0x9E3779B97F4A7C15U;
-  hash = (hash ^ static_cast<std::uint64_t>(run.range.end) ^ index(run.pool)) * 0xC2B2AE3D27D4EB4FU;
-  std::size_t slot = (hash >> 32) & mask;
-  for (; single_[slot] != 0; slot = (slot + 1) & mask) {
-    const Listed& other = listed_[single_[slot] - 1];
-    if (other.pool == run.pool && other.range == run.range) break;
-  }
-  return single_[slot];
-}
-
-Range BytePass::one_run(PoolId pool, ByteRange range) {
-  if (listed_.size() >= single_.size() / 2) {
-    single_.assign(4 * single_.size(), 0);
-    while (listed_.size() >= single_.size() / 2) single_.resize(2 * single_.size(), 0);
-    for (std::uint32_t k = 0; k < listed_.size(); ++k) place_of(listed_[k]) = k + 1;
-  }
-  std::uint32_t& place = place_of({pool, range});
-  if (place == 0) {
-    listed_.push_back({pool, range});
-    place = static_cast<std::uint32_t>(listed_.size());
-  }
-  return {place - 1, place};
+Regions::Id BytePass::region_of(const Touch& touch, const Access& access) {
+  const auto region = [&] {
+    return regions_.add(model_.layout().access_region(plan_, access, touch.instance));
+  };
+  if (access.tensor == kNone<TensorId> || access.part != Access::kWhole) return region();
+  const StorageId storage = plan_.tensors[access.tensor].storage;
+  if (plan_.storages[storage].slots.size() > 1) return region();
+  Regions::Id& whole = whole_[index(access.tensor)];
+  if (whole == kNoRegion) whole = region();
+  return whole;
 }
 
 /// What inputs and constants hold from the start.
@@ -187,35 +169,23 @@ void BytePass::list_initial() {
     for (Initial& initial : of_root) {
       const StorageId storage = plan_.tensors[initial.tensor].storage;
       for (std::size_t slot = 0; slot < plan_.storages[storage].slots.size(); ++slot) {
-        initial.runs.push_back(runs_of(
-            model_.layout().tensor_region(plan_, initial.tensor, static_cast<std::int64_t>(slot))));
+        const Region region =
+            model_.layout().tensor_region(plan_, initial.tensor, static_cast<std::int64_t>(slot));
+        initial.points.push_back({regions_.add(region), 0});
       }
     }
   }
 }
 
 void BytePass::number_points() {
-  std::vector<std::pair<PoolId, std::int64_t>> points;
-  points.reserve(2 * listed_.size());
-  for (const Listed& l : listed_) {
-    points.emplace_back(l.pool, l.range.begin);
-    points.emplace_back(l.pool, l.range.end);
+  regions_.number();
+  for (Touch& touch : touches_) touch.points = regions_.points(touch.points.begin);
+  for (std::vector<Initial>& of_root : initial_) {
+    for (Initial& initial : of_root) {
+      for (PointRange& points : initial.points) points = regions_.points(points.begin);
+    }
   }
-  std::ranges::sort(points);
-  points.erase(std::unique(points.begin(), points.end()), points.end());
-  const auto number = [&](PoolId pool, std::int64_t address) {
-    return static_cast<Point>(std::ranges::lower_bound(points, std::pair(pool, address)) -
-                              points.begin());
-  };
-  ranges_.reserve(listed_.size());
-  for (const Listed& l : listed_) {
-    ranges_.push_back({number(l.pool, l.range.begin), number(l.pool, l.range.end)});
-  }
-  points_.reserve(points.size());
-  for (const auto& [pool, address] : points) points_.push_back(address);
-  listed_ = {};
-  single_ = {};
-  strided_ = {};
+  whole_ = {};
 }
 
 void BytePass::list_end() {
@@ -226,8 +196,12 @@ void BytePass::list_end() {
     const TensorId tensor = plan_.outputs[k].tensor;
     is_output[index(tensor)] = 1;
     const std::int64_t instance = instance_of(tensor, last);
-    add({.node = model_.size(), .access = k, .tensor = tensor, .instance = instance},
-        model_.layout().tensor_region(plan_, tensor, instance));
+    const Regions::Id id = regions_.add(model_.layout().tensor_region(plan_, tensor, instance));
+    touches_.push_back({.node = model_.size(),
+                        .access = k,
+                        .tensor = tensor,
+                        .instance = instance,
+                        .points = {id, 0}});
   }
   for (TensorId tensor : plan_.donated) is_donated[index(tensor)] = 1;
   for (TensorId tensor : plan_.inputs) {
@@ -240,12 +214,13 @@ void BytePass::keep(TensorId tensor, bool or_own) {
   const std::size_t slots = plan_.storages[plan_.tensors[tensor].storage].slots.size();
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const auto instance = static_cast<std::int64_t>(slot);
-    add({.node = model_.size(),
-         .keeps = true,
-         .or_own = or_own,
-         .tensor = tensor,
-         .instance = instance},
-        model_.layout().tensor_region(plan_, tensor, instance));
+    const Regions::Id id = regions_.add(model_.layout().tensor_region(plan_, tensor, instance));
+    touches_.push_back({.node = model_.size(),
+                        .keeps = true,
+                        .or_own = or_own,
+                        .tensor = tensor,
+                        .instance = instance,
+                        .points = {id, 0}});
   }
 }
 
@@ -327,11 +302,14 @@ void BytePass::overwrite(const Touch& touch) {
 /// For a group that the node has been checked against the orders are only counted.
 void BytePass::check(Node node, Group group) {
   if (group == 0) return;
-  if (members_[group].asker == node) return visitor_->again(members_[group].asked);
+  if (members_[group].asker == node) {
+    demands_.pairs += members_[group].asked;
+    return;
+  }
   std::uint32_t asked = 0;
   for (Group member = group; member != 0; member = members_[member].others) {
     if (members_[member].node == node) continue;
-    visitor_->order(node, members_[member].node);
+    demands_.orders.emplace_back(node, members_[member].node);
     ++asked;
   }
   members_[group].asker = node;
@@ -370,6 +348,11 @@ void BytePass::find_kept(const Touch& touch) {
   }
 }
 
+PoolId BytePass::pool_of(const Touch& touch) const {
+  if (touch.tensor == kNone<TensorId>) return plan_.accesses[touch.access].pool;
+  return plan_.storages[plan_.tensors[touch.tensor].storage].pool;
+}
+
 std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
   std::optional<Clash> least;
   for (std::uint32_t i = first_[first]; i < first_[first + 1]; ++i) {
@@ -378,13 +361,13 @@ std::optional<BytePass::Clash> BytePass::clash(Node first, Node second) {
       const Touch& b = touches_[j];
       const bool reads = a.kind == AccessKind::kRead && b.kind == AccessKind::kRead;
       const bool adds = a.kind == AccessKind::kAccumulate && b.kind == AccessKind::kAccumulate;
-      if (reads || (adds && update_of(a) == update_of(b)) || a.pool != b.pool) continue;
+      if (reads || (adds && update_of(a) == update_of(b))) continue;
       const int way = a.kind == AccessKind::kRead ? 0 : b.kind == AccessKind::kRead ? 1 : 2;
       for (const PointRange& x : ranges(a)) {
         for (const PointRange& y : ranges(b)) {
           const Point both = std::max(x.begin, y.begin);
           if (both >= std::min(x.end, y.end)) continue;
-          const Clash found{way, a.pool, points_[both]};
+          const Clash found{way, pool_of(a), regions_.address(both)};
           if (!least || found < *least) least = found;
         }
       }
@@ -406,9 +389,9 @@ void BytePass::list_events() {
     const std::uint32_t slot = model_.layout().slot_index(storage, model_[node].iteration);
     auto& events = events_[index(storage)][slot];
     if (is_alive(storage, events) != (kind == OpKind::kFree)) {
-      visitor_->fault(describe(model_, node) + " does not alternate with the alloc or free before");
+      demands_.fault = describe(model_, node) + " does not alternate with the alloc or free before";
     }
-    if (!events.empty()) visitor_->order(node, events.back());
+    if (!events.empty()) demands_.orders.emplace_back(node, events.back());
     events.push_back(node);
   }
 }
@@ -421,7 +404,7 @@ bool BytePass::is_alive(StorageId storage, const std::vector<Node>& events) cons
 void BytePass::check_lifetimes() {
   for (std::uint32_t k = 0; k < touches_.size(); ++k) {
     const Touch& touch = touches_[k];
-    if (touch.tensor == kNone<TensorId> || ranges(touch).empty()) continue;
+    if (touch.tensor == kNone<TensorId> || touch.points.begin == touch.points.end) continue;
     const auto [storage, in_slot] = slot(touch.tensor, touch.instance);
     const auto& events = events_[index(storage)][in_slot];
     if (touch.node < model_.size()) {
@@ -441,9 +424,9 @@ void BytePass::check_bracket(const Touch& touch, StorageId storage,
   if (event == 0 && has_alloc_[index(storage)] != 0) {
     fault(touch, "is an access before the first alloc");
   }
-  if (event > 0) visitor_->order(touch.node, events[event - 1]);
+  if (event > 0) demands_.orders.emplace_back(touch.node, events[event - 1]);
   while (event < events.size() && is_alloc(events[event])) ++event;
-  if (event < events.size()) visitor_->order(events[event], touch.node);
+  if (event < events.size()) demands_.orders.emplace_back(events[event], touch.node);
 }
 
 }  // namespace memverify::cert

@@ -5,9 +5,8 @@
 //   Then along a run, per pool, who touched each byte last: accesses form groups (reads,
 //   accumulates that commute, single writes); every member of a group must be ordered after the
 //   group before it, and what a read finds there must be what it expects. Of an in-order queue the
-//   last member of a group stands for all. Addresses are numbered beforehand, and a group that an
-//   access has been checked against counts again without being looked at again, so rows of a
-//   strided access are cheap.
+//   last member of a group stands for all. Bytes are points (certificate_regions.h), and a group
+//   that an access has been checked against counts again without being looked at again.
 // Cost: O(log) for each access and each piece of bytes it touches, times the members of a group.
 // Tested by tests/unit/verify/certificate_test.cpp.
 #pragma once
@@ -21,33 +20,31 @@
 #include <utility>
 #include <vector>
 
-#include "plan/region.h"
+#include "verify/certificate.h"
 #include "verify/certificate_model.h"
 #include "verify/certificate_points.h"
+#include "verify/certificate_regions.h"
 
 namespace memverify::cert {
 
-/// What the pass over the bytes finds out.
-class ByteVisitor {
- public:
-  virtual ~ByteVisitor() = default;
-  /// `before` must be done when `node` starts.
-  virtual void order(Node node, Node before) = 0;
-  /// So many orders were asked for once more, for other bytes.
-  virtual void again(std::uint32_t orders) = 0;
-  /// The writers that a read (or, with kNoNode, the end) expects, in order of address.
-  virtual void read(Node node, std::span<const Node> writers) = 0;
-  /// The plan is not safe.
-  virtual void fault(const std::string& what) = 0;
+/// What a proof must show.
+struct Demands {
+  std::vector<std::pair<Node, Node>> orders;  ///< (node, what must be done when it starts).
+  std::int64_t pairs = 0;                     ///< Those, and as often as other bytes ask again.
+  /// One row for each read in the order of the run, then for each output: the distances back to the
+  /// writers it expects, in order of points; 0 is the start.
+  Rows writers;
+  std::string fault;  ///< "" or why the plan is not safe.
 };
 
 class BytePass {
  public:
   /// Lists the accesses, and without alloc and free what reads expect.
   explicit BytePass(const Model& model);
-  /// `run` holds every node, in an order in which they can happen. Nothing of one call enters the
-  /// next.
-  void go(std::span<const Node> run, ByteVisitor& visitor);
+  /// `run` holds every node, in an order in which they can happen.
+  Demands go(std::span<const Node> run);
+  /// The node of read number `k` along a run; the end for an output.
+  Node reader(std::span<const Node> run, std::size_t k) const;
 
   /// The first way in which two nodes clash (MV101 + way), the first in program order first.
   struct Clash {
@@ -75,10 +72,9 @@ class BytePass {
     bool keeps = false, or_own = false;  ///< The end: an input or constant must be as it was.
     TensorId tensor = kNone<TensorId>;
     std::int64_t instance = 0;
-    Range runs;     ///< In `ranges_`; equal regions share theirs.
-    Range expects;  ///< In `pieces_`.
+    PointRange points;  ///< As in Regions; while listing `begin` is the id.
+    Range expects;      ///< In `pieces_`.
     Version leaves = kUnwritten;
-    PoolId pool = kNone<PoolId>;
   };
   struct Piece {
     Point begin, end;  ///< With what lies between the ranges of its touch.
@@ -101,14 +97,7 @@ class BytePass {
   };
   struct Initial {
     TensorId tensor;
-    std::vector<Range> runs;  ///< By slot, in `ranges_`.
-  };
-  struct Listed {  ///< A range before its ends are numbered.
-    PoolId pool;
-    ByteRange range;
-  };
-  struct HashRegion {
-    std::size_t operator()(const Region& region) const { return region.hash(); }
+    std::vector<PointRange> points;  ///< By slot; as in Touch.
   };
 
   // Listing.
@@ -117,14 +106,12 @@ class BytePass {
   void touch(Node node, std::uint32_t access);
   void list_end();
   void keep(TensorId tensor, bool or_own);
-  void add(Touch touch, const Region& region);
+  Regions::Id region_of(const Touch& touch, const Access& access);
   void list_initial();
-  Range runs_of(const Region& region);
-  Range one_run(PoolId pool, ByteRange range);
-  std::uint32_t& place_of(const Listed& run);
   void number_points();
   std::int64_t instance_of(TensorId tensor, std::int64_t iteration) const;
   std::uint32_t update_of(const Touch& touch);
+  PoolId pool_of(const Touch& touch) const;
   // What is expected.
   void expect_all();
   void start_family(TensorId root, std::int64_t instance);
@@ -155,22 +142,17 @@ class BytePass {
   void check_bracket(const Touch& touch, StorageId storage, const std::vector<Node>& events);
   bool is_alive(StorageId storage, const std::vector<Node>& events) const;
 
-  std::span<const PointRange> ranges(Range runs) const {
-    return std::span(ranges_).subspan(runs.begin, runs.size());
-  }
-  std::span<const PointRange> ranges(const Touch& t) const { return ranges(t.runs); }
+  std::span<const PointRange> ranges(const Touch& t) const { return regions_.ranges(t.points); }
   void fault(const Touch& touch, const std::string& what);
 
   const Model& model_;
   const Plan& plan_;
-  ByteVisitor* visitor_ = nullptr;
+  Demands demands_;
   std::vector<Touch> touches_;
   std::vector<std::uint32_t> first_;  ///< By node and one more, in `touches_`.
-  std::vector<PointRange> ranges_;
-  std::vector<std::int64_t> points_;  ///< Their addresses, by pool.
+  Regions regions_;
   std::vector<Piece> pieces_;
   std::vector<Content> contents_;
-  std::vector<Node> told_;
   std::unordered_map<std::uint64_t, Version> accumulated_;
   std::vector<std::uint8_t> one_instance_;     ///< By root.
   std::vector<std::vector<Initial>> initial_;  ///< By root: inputs and constants.
@@ -180,10 +162,7 @@ class BytePass {
   PointRange family_hull_;                         ///< Where `family_` may hold something.
   std::vector<std::uint32_t> family_accumulates_;  ///< Touches of the family.
   std::vector<Member> members_;
-  // While listing:
-  std::vector<Listed> listed_;
-  std::vector<std::uint32_t> single_;  ///< A hash table of ranges: one more than in `listed_`.
-  std::unordered_map<Region, Range, HashRegion> strided_;
+  std::vector<Regions::Id> whole_;  ///< By tensor, if known: all bytes of its only slot.
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.
   std::vector<std::uint8_t> has_alloc_;                 ///< By storage.
   bool any_alloc_ = false;

@@ -17,47 +17,29 @@
 namespace memverify::cert {
 namespace {
 
-/// Asks the orders of a certificate for what the bytes need.
-class Judge : public ByteVisitor {
- public:
-  Judge(const Model& model, Orders& orders, const Rows& writers)
-      : model_(model), orders_(orders), writers_(writers) {}
-
-  void order(Node node, Node before) override {
-    ++pairs_;
-    if (!problem_.empty() || orders_.use(node, before)) return;
-    problem_ = "no order says that " + describe(model_, before) + " completes before " +
-               describe(model_, node) + " starts";
+/// "" or which demand the orders and writers of a certificate do not meet.
+std::string unmet(const Subject& subject, Orders& orders, const Case& proof) {
+  const Model& model = subject.model;
+  const Demands& demands = subject.demands;
+  if (!demands.fault.empty()) return "the plan is not safe: " + demands.fault;
+  for (const auto& [node, before] : demands.orders) {
+    if (orders.use(node, before)) continue;
+    return "no order says that " + describe(model, before) + " completes before " +
+           describe(model, node) + " starts";
   }
-
-  void again(std::uint32_t orders) override { pairs_ += orders; }
-
-  void read(Node node, std::span<const Node> writers) override {
-    const std::size_t k = reads_++;
-    if (!problem_.empty()) return;
-    const auto row = k < writers_.size() ? writers_.row(k) : std::span<const std::int64_t>();
-    const bool same = k < writers_.size() && std::ranges::equal(row, writers, {}, {}, [&](Node w) {
-                        return w == kNoNode ? 0 : std::int64_t{node} - std::int64_t{w};
-                      });
-    if (!same) problem_ = "writers entry " + std::to_string(k) + ", of " + describe(model_, node);
+  const std::size_t reads = demands.writers.size();
+  for (std::size_t k = 0; k < reads; ++k) {
+    const bool same = k < proof.writers.size() &&
+                      std::ranges::equal(proof.writers.row(k), demands.writers.row(k));
+    if (same) continue;
+    return "writers entry " + std::to_string(k) + ", of " +
+           describe(model, subject.bytes->reader(subject.run, k));
   }
-
-  void fault(const std::string& what) override {
-    if (problem_.empty()) problem_ = "the plan is not safe: " + what;
-  }
-
-  const std::string& problem() const { return problem_; }
-  std::int64_t pairs() const { return pairs_; }
-  std::size_t reads() const { return reads_; }
-
- private:
-  const Model& model_;
-  Orders& orders_;
-  const Rows& writers_;
-  std::string problem_;
-  std::int64_t pairs_ = 0;
-  std::size_t reads_ = 0;
-};
+  if (reads != proof.writers.size()) return "writers for reads that there are not";
+  if (std::string problem = orders.idle(); !problem.empty()) return problem;
+  if (demands.pairs != proof.pairs) return "pairs: there are " + std::to_string(demands.pairs);
+  return "";
+}
 
 struct Counts {
   std::int64_t cases = 0, pairs = 0, orders = 0, reads = 0;
@@ -84,22 +66,15 @@ std::string check_case(const CaseValues& values, Subject& subject, const Case& p
   if (!model.refused().empty()) return "the checker does not take the plan: " + model.refused();
   Orders orders(model);
   auto taken = std::async(beside(model.size()), [&] { return orders.take(proof.orders); });
-  const Run run = make_run(model, proof.postponed);
+  Run run = make_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
-  if (!subject.bytes) subject.bytes.emplace(model);
+  const Demands& demands = demands_of(subject, std::move(run.order));
   if (std::string problem = taken.get(); !problem.empty()) return problem;
-  Judge judge(model, orders, proof.writers);
-  subject.bytes->go(run.order, judge);
-  if (!judge.problem().empty()) return judge.problem();
-  if (judge.reads() != proof.writers.size()) return "writers for reads that there are not";
-  if (std::string problem = orders.idle(); !problem.empty()) return problem;
-  if (judge.pairs() != proof.pairs) {
-    return "pairs: there are " + std::to_string(judge.pairs());
-  }
+  if (std::string problem = unmet(subject, orders, proof); !problem.empty()) return problem;
   ++counts.cases;
-  counts.pairs += judge.pairs();
+  counts.pairs += demands.pairs;
   counts.orders += static_cast<std::int64_t>(orders.size());
-  counts.reads += static_cast<std::int64_t>(judge.reads());
+  counts.reads += static_cast<std::int64_t>(demands.writers.size());
   return "";
 }
 
@@ -180,6 +155,15 @@ CheckResult check_verdict(const Plan& plan, const Certificate& certificate, Subj
 }
 
 }  // namespace
+
+const Demands& demands_of(Subject& subject, std::vector<Node> run) {
+  if (subject.run.empty() || subject.run != run) {
+    if (!subject.bytes) subject.bytes.emplace(subject.model);
+    subject.demands = subject.bytes->go(run);
+    subject.run = std::move(run);
+  }
+  return subject.demands;
+}
 
 CheckResult check_certificate(const Plan& plan, const Certificate& certificate,
                               const CheckOptions& options) {

@@ -11,6 +11,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "plan/layout.h"
 #include "plan/plan.h"
@@ -34,7 +36,12 @@ struct Subject {
   CaseValues values;
   Model model;
   std::optional<BytePass> bytes;  ///< When they have been listed.
+  std::vector<Node> run;          ///< When demands() was asked last: its run and answer.
+  Demands demands;
 };
+
+/// What a proof must show, by a run of the subject's model. Taken from it if known.
+const Demands& demands_of(Subject& subject, std::vector<Node> run);
 
 struct CheckOptions {
   bool any_plan = false;     ///< Do not compare the fingerprint: the caller has just taken it.

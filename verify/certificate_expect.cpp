@@ -1,6 +1,7 @@
 // The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]).
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "verify/certificate_bytes.h"
 
@@ -9,8 +10,8 @@ namespace memverify::cert {
 /// One instance of a family after the other, each in program order.
 void BytePass::expect_all() {
   pieces_.clear();
-  family_.emplace(static_cast<Point>(points_.size()), kUnwritten);
-  named_.emplace(static_cast<Point>(points_.size()), kUnwritten);
+  family_.emplace(regions_.size(), kUnwritten);
+  named_.emplace(regions_.size(), kUnwritten);
   std::vector<std::uint32_t> begin(plan_.tensors.size() + 1, 0);  // By root.
   const auto for_each = [&](auto&& use) {
     for (std::uint32_t k = 0; k < touches_.size(); ++k) {
@@ -75,7 +76,7 @@ void BytePass::start_family(TensorId root, std::int64_t instance) {
   family_accumulates_.clear();
   for (const Initial& initial : initial_[index(root)]) {
     const std::uint32_t in_slot = slot(initial.tensor, instance).second;
-    for (const PointRange& run : ranges(initial.runs[in_slot])) set(run, kInitial);
+    for (const PointRange& range : regions_.ranges(initial.points[in_slot])) set(range, kInitial);
   }
 }
 
@@ -151,8 +152,8 @@ Node BytePass::named_writer(const Touch& touch, bool& named) const {
 
 void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
   named_->assign(range, kUnwritten);
-  const auto clip = [&](Range runs, auto&& use) {
-    for (const PointRange& r : ranges(runs)) {
+  const auto clip = [&](const PointRange& points, auto&& use) {
+    for (const PointRange& r : regions_.ranges(points)) {
       const PointRange both{std::max(r.begin, range.begin), std::min(r.end, range.end)};
       if (both.begin < both.end) use(both);
     }
@@ -161,20 +162,20 @@ void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
   if (writer == kNoNode) {
     for (const Initial& initial : initial_[index(root)]) {
       const std::uint32_t in_slot = slot(initial.tensor, touch.instance).second;
-      clip(initial.runs[in_slot], [&](PointRange both) { named_->assign(both, kInitial); });
+      clip(initial.points[in_slot], [&](PointRange both) { named_->assign(both, kInitial); });
     }
   } else {
     for (std::uint32_t k = first_[writer]; k < first_[writer + 1]; ++k) {
       const Touch& w = touches_[k];
       if (w.kind != AccessKind::kWrite || plan_.tensors[w.tensor].root != root) continue;
       if (w.instance != touch.instance) continue;
-      clip(w.runs, [&](PointRange both) { named_->assign(both, w.leaves); });
+      clip(w.points, [&](PointRange both) { named_->assign(both, w.leaves); });
     }
   }
   for (std::uint32_t k : family_accumulates_) {
     const Touch& other = touches_[k];
     if (other.node == touch.node || (writer != kNoNode && other.node <= writer)) continue;
-    clip(other.runs, [&](PointRange both) {
+    clip(other.points, [&](PointRange both) {
       named_->visit(both, [&](Point, Point, Version& version) {
         version = accumulated(version, other.node, root);
       });
@@ -214,13 +215,14 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
 }
 
 void BytePass::tell_writers(const Touch& touch) {
-  std::vector<Node>& writers = told_;
-  writers.clear();
+  Rows& rows = demands_.writers;
+  Node last = kNoNode;
   for (std::uint32_t k = touch.expects.begin; k < touch.expects.end; ++k) {
     const Node writer = contents_[base(pieces_[k].version)].node;
-    if (writers.empty() || writers.back() != writer) writers.push_back(writer);
+    if (std::exchange(last, writer) == writer && k > touch.expects.begin) continue;
+    rows.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{touch.node} - std::int64_t{writer});
   }
-  visitor_->read(touch.node, writers);
+  rows.ends.push_back(rows.numbers.size());
 }
 
 }  // namespace memverify::cert

@@ -63,6 +63,7 @@ using Point = std::uint32_t;
 
 struct PointRange {
   Point begin = 0, end = 0;
+  bool operator==(const PointRange&) const = default;
 };
 
 /// States of the points 0 .. points - 1. State is small and without a heap.

@@ -59,26 +59,6 @@ class EngineKnowledge final : public cert::Knowledge {
   bool agrees_ = true;
 };
 
-/// Which orders the bytes need, and what the reads find.
-class Collector : public cert::ByteVisitor {
- public:
-  void order(Node node, Node before) override { orders.emplace_back(node, before); }
-  void again(std::uint32_t count) override { repeated += count; }
-  void read(Node node, std::span<const Node> found) override {
-    for (Node writer : found) {
-      writers.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{node} - std::int64_t{writer});
-    }
-    writers.ends.push_back(writers.numbers.size());
-  }
-  void fault(const std::string& what) override {
-    if (problem.empty()) problem = what;
-  }
-  std::vector<std::pair<Node, Node>> orders;
-  std::int64_t repeated = 0;  ///< Orders that are among those.
-  cert::Rows writers;
-  std::string problem;
-};
-
 /// Traces needed orders back to their reasons.
 class Tracer {
  public:
@@ -258,24 +238,19 @@ std::string prove_case(const Plan& plan, cert::Subject& subject, cert::Case& pro
   auto engine = std::async(beside(model.size()), [&] {
     return std::make_unique<EngineCase>(plan, *subject.layout, values.conditions);
   });
-  const cert::Run run = find_run(model, proof.postponed);
+  cert::Run run = find_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
-  Collector collector;
-  subject.bytes.emplace(model);
-  subject.bytes->go(run.order, collector);
-  if (!collector.problem.empty()) return collector.problem;
+  const cert::Demands& demands = demands_of(subject, std::move(run.order));
+  if (!demands.fault.empty()) return demands.fault;
   const std::unique_ptr<const EngineCase> clocks = engine.get();
   if (!clocks->order.is_known()) return "the clocks take too long to find";
   EngineKnowledge truth(model, clocks->program, clocks->order);
   if (!truth.agrees()) return "engine and checker count different commands";
-  const bool known = std::ranges::all_of(
-      collector.orders, [&](const auto& pair) { return truth.at_start(pair.first, pair.second); });
-  if (!known) return "the clocks do not give an order that is needed";
-  Tracer tracer(model, truth, run.order);
-  if (!tracer.trace(collector.orders)) return "an order has no reason that the checker knows";
+  Tracer tracer(model, truth, subject.run);
+  if (!tracer.trace(demands.orders)) return "an order has no reason that the checker knows";
   proof.orders = tracer.rows();
-  proof.pairs = static_cast<std::int64_t>(collector.orders.size()) + collector.repeated;
-  proof.writers = std::move(collector.writers);
+  proof.pairs = demands.pairs;
+  proof.writers = demands.writers;
   return "";
 }
 
