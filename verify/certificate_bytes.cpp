@@ -10,6 +10,7 @@ namespace {
 enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
 
 constexpr Regions::Id kNoRegion = 0xFFFFFFFFU;
+constexpr std::size_t kMemos = 1024;
 
 }  // namespace
 
@@ -28,25 +29,21 @@ BytePass::BytePass(const Model& model) : model_(model), plan_(model.plan()) {
   list();
   list_initial();
   number_points();
-  if (!any_alloc_) expect_all();
 }
 
 Demands BytePass::go(std::span<const Node> run) {
-  demands_ = {};
+  if (any_alloc_) list_events();
+  expect_all();
+  if (any_alloc_) check_lifetimes();
   bytes_.emplace(regions_.size(), Bytes{});
   members_.assign(1, {});
-  members_.reserve(touches_.size());
-  if (any_alloc_) {
-    list_events();
-    expect_all();
-    check_lifetimes();
-  }
+  asked_.resize(kMemos);
+  joined_.resize(kMemos);
+  demands_.orders.reserve(touches_.size());
   for (Node node : run) {
     for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) step(touches_[k]);
   }
   for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
-  bytes_.reset();
-  members_ = {};
   demands_.pairs += static_cast<std::int64_t>(demands_.orders.size());
   return std::move(demands_);
 }
@@ -108,7 +105,6 @@ void BytePass::list() {
   first_.reserve(model_.size() + std::size_t{1});
   touches_.reserve(count);
   whole_.assign(plan_.tensors.size(), kNoRegion);
-  pieces_.reserve(count);
   contents_.reserve(count);
   for (Node node = 0; node < model_.size(); ++node) {
     first_.push_back(static_cast<std::uint32_t>(touches_.size()));
@@ -140,11 +136,11 @@ void BytePass::touch(Node node, std::uint32_t k) {
       const Touch& earlier = touches_[other];
       if (earlier.kind != AccessKind::kWrite || plan_.tensors[earlier.tensor].root != root)
         continue;
-      touch.leaves = earlier.leaves;  // One op leaves one version of a family.
+      touch.version = earlier.version;  // One op leaves one version of a family.
     }
-    if (touch.leaves == kUnwritten) {
-      touch.leaves = static_cast<Version>(contents_.size());
-      contents_.push_back({touch.leaves, node, root, clobber});
+    if (touch.version == kUnwritten) {
+      touch.version = static_cast<Version>(contents_.size());
+      contents_.push_back({touch.version, node, root, clobber});
     }
   }
   touch.points.begin = region_of(touch, access);
@@ -267,7 +263,8 @@ void BytePass::join(const Touch& touch, std::uint32_t kind) {
 
 /// The group and `node`, which stands for what its in-order queue did before.
 BytePass::Group BytePass::with(Group group, Node node) {
-  if (members_[group].joiner == node) return members_[group].joined;
+  Memo& memo = joined_[group % kMemos];
+  if (memo.group == group && memo.node == node) return memo.found;
   const Model::Place chain = model_.chain(node);
   const auto follows = [&](Group member) {
     return model_.chain(members_[member].node).line == chain.line;
@@ -287,23 +284,24 @@ BytePass::Group BytePass::with(Group group, Node node) {
     return group;  // What a node touches comes in a row.
   }
   members_.push_back({.node = node, .others = others});
-  members_[group].joiner = node;
-  members_[group].joined = static_cast<Group>(members_.size() - 1);
-  return members_[group].joined;
+  memo = {group, node, static_cast<Group>(members_.size() - 1)};
+  return memo.found;
 }
 
 void BytePass::overwrite(const Touch& touch) {
   for (const PointRange& range : ranges(touch)) {
     bytes_->look(range, [&](Point, Point, const Bytes& bytes) { check(touch.node, bytes.group); });
-    bytes_->assign(range, {.kind = kWriter, .version = touch.leaves, .group = with(0, touch.node)});
+    bytes_->assign(range,
+                   {.kind = kWriter, .version = touch.version, .group = with(0, touch.node)});
   }
 }
 
 /// For a group that the node has been checked against the orders are only counted.
 void BytePass::check(Node node, Group group) {
   if (group == 0) return;
-  if (members_[group].asker == node) {
-    demands_.pairs += members_[group].asked;
+  Memo& memo = asked_[group % kMemos];
+  if (memo.group == group && memo.node == node) {
+    demands_.pairs += memo.found;
     return;
   }
   std::uint32_t asked = 0;
@@ -312,21 +310,22 @@ void BytePass::check(Node node, Group group) {
     demands_.orders.emplace_back(node, members_[member].node);
     ++asked;
   }
-  members_[group].asker = node;
-  members_[group].asked = asked;
+  memo = {group, node, asked};
 }
 
 void BytePass::find(const Touch& touch) {
   if (touch.keeps) return find_kept(touch);
   tell_writers(touch);
-  std::uint32_t piece = touch.expects.begin;
+  Piece one;
+  const std::span<const Piece> pieces = expected(touch, one);
+  std::size_t piece = 0;
   for (const PointRange& range : ranges(touch)) {
     bytes_->look(range, [&](Point begin, Point end, const Bytes& bytes) {
-      while (piece < touch.expects.end && pieces_[piece].end <= begin) ++piece;
-      for (std::uint32_t k = piece; k < touch.expects.end && pieces_[k].begin < end; ++k) {
-        if (base(pieces_[k].version) == kUnwritten) {
+      while (piece < pieces.size() && pieces[piece].end <= begin) ++piece;
+      for (std::size_t k = piece; k < pieces.size() && pieces[k].begin < end; ++k) {
+        if (base(pieces[k].version) == kUnwritten) {
           fault(touch, "reads bytes that nothing has written");
-        } else if (pieces_[k].version != bytes.version) {
+        } else if (pieces[k].version != bytes.version) {
           fault(touch, "finds another version than it expects");
         }
       }

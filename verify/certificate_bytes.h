@@ -39,9 +39,9 @@ struct Demands {
 
 class BytePass {
  public:
-  /// Lists the accesses, and without alloc and free what reads expect.
+  /// Lists the accesses.
   explicit BytePass(const Model& model);
-  /// `run` holds every node, in an order in which they can happen.
+  /// `run` holds every node, in an order in which they can happen. Once.
   Demands go(std::span<const Node> run);
   /// The node of read number `k` along a run; the end for an output.
   Node reader(std::span<const Node> run, std::size_t k) const;
@@ -70,11 +70,11 @@ class BytePass {
     std::uint32_t access = 0;  ///< In Plan::accesses; of the end in Plan::outputs.
     AccessKind kind = AccessKind::kRead;
     bool keeps = false, or_own = false;  ///< The end: an input or constant must be as it was.
+    bool in_pieces = false;              ///< A read that expects several versions.
     TensorId tensor = kNone<TensorId>;
+    Version version = kUnwritten;  ///< That a write leaves or a read expects; or its `lists_`.
     std::int64_t instance = 0;
     PointRange points;  ///< As in Regions; while listing `begin` is the id.
-    Range expects;      ///< In `pieces_`.
-    Version leaves = kUnwritten;
   };
   struct Piece {
     Point begin, end;  ///< With what lies between the ranges of its touch.
@@ -86,9 +86,12 @@ class BytePass {
   struct Member {
     Node node = kNoNode;
     Group others = 0;
-    Node asker = kNoNode, joiner = kNoNode;  ///< The last that check() and join() were for.
-    std::uint32_t asked = 0;                 ///< Orders.
-    Group joined = 0;
+  };
+  /// What check() or with() found last for groups of equal remainder; found again when lost.
+  struct Memo {
+    Group group = 0;
+    Node node = kNoNode;
+    std::uint32_t found = 0;
   };
   struct Bytes {
     std::uint32_t kind = 0;
@@ -115,11 +118,14 @@ class BytePass {
   // What is expected.
   void expect_all();
   void start_family(TensorId root, std::int64_t instance);
+  bool expect_as_one(TensorId root, std::span<const std::uint32_t> family);
+  bool names_writer(const Touch& touch) const;
   void expect_step(std::uint32_t id);
   void expect(Touch& touch);
   void expect_last(const Touch& touch, PointRange range);
   void expect_named(const Touch& touch, PointRange range, Node writer);
-  void add_piece(const Touch& touch, Piece piece);
+  void add_piece(Piece piece);
+  std::span<const Piece> expected(const Touch& touch, Piece& one) const;
   void include(PointRange range);
   void set(PointRange range, Version version);
   Node named_writer(const Touch& touch, bool& named) const;
@@ -152,6 +158,7 @@ class BytePass {
   std::vector<std::uint32_t> first_;  ///< By node and one more, in `touches_`.
   Regions regions_;
   std::vector<Piece> pieces_;
+  std::vector<Range> lists_;  ///< In `pieces_`: of reads that expect several versions.
   std::vector<Content> contents_;
   std::unordered_map<std::uint64_t, Version> accumulated_;
   std::vector<std::uint8_t> one_instance_;     ///< By root.
@@ -161,7 +168,9 @@ class BytePass {
   std::optional<PointMap<Version>> family_, named_;
   PointRange family_hull_;                         ///< Where `family_` may hold something.
   std::vector<std::uint32_t> family_accumulates_;  ///< Touches of the family.
+  std::size_t first_piece_ = 0;                    ///< Of the read that is looked at.
   std::vector<Member> members_;
+  std::vector<Memo> asked_, joined_;
   std::vector<Regions::Id> whole_;  ///< By tensor, if known: all bytes of its only slot.
   std::vector<std::vector<std::vector<Node>>> events_;  ///< By storage and slot: allocs and frees.
   std::vector<std::uint8_t> has_alloc_;                 ///< By storage.

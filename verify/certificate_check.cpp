@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <optional>
 
 #include "plan/beside.h"
 #include "plan/faults.h"
@@ -33,10 +34,9 @@ std::string unmet(const Subject& subject, Orders& orders, const Case& proof) {
                       std::ranges::equal(proof.writers.row(k), demands.writers.row(k));
     if (same) continue;
     return "writers entry " + std::to_string(k) + ", of " +
-           describe(model, subject.bytes->reader(subject.run, k));
+           describe(model, BytePass(model).reader(subject.run, k));
   }
   if (reads != proof.writers.size()) return "writers for reads that there are not";
-  if (std::string problem = orders.idle(); !problem.empty()) return problem;
   if (demands.pairs != proof.pairs) return "pairs: there are " + std::to_string(demands.pairs);
   return "";
 }
@@ -65,12 +65,18 @@ std::string check_case(const CaseValues& values, Subject& subject, const Case& p
   Model& model = subject.model;
   if (!model.refused().empty()) return "the checker does not take the plan: " + model.refused();
   Orders orders(model);
-  auto taken = std::async(beside(model.size()), [&] { return orders.take(proof.orders); });
+  const std::shared_future<std::string> taken =
+      std::async(beside(model.size()), [&] { return orders.take(proof.orders); }).share();
+  auto held = std::async(beside(model.size()),
+                         [&, taken] { return taken.get().empty() ? orders.check() : taken.get(); });
   Run run = make_run(model, proof.postponed);
   if (!run.problem.empty()) return run.problem;
   const Demands& demands = demands_of(subject, std::move(run.order));
-  if (std::string problem = taken.get(); !problem.empty()) return problem;
-  if (std::string problem = unmet(subject, orders, proof); !problem.empty()) return problem;
+  if (!taken.get().empty()) return taken.get();
+  std::string problem = unmet(subject, orders, proof);
+  if (std::string wrong = held.get(); !wrong.empty()) return wrong;
+  if (problem.empty()) problem = orders.idle();
+  if (!problem.empty()) return problem;
   ++counts.cases;
   counts.pairs += demands.pairs;
   counts.orders += static_cast<std::int64_t>(orders.size());
@@ -158,8 +164,7 @@ CheckResult check_verdict(const Plan& plan, const Certificate& certificate, Subj
 
 const Demands& demands_of(Subject& subject, std::vector<Node> run) {
   if (subject.run.empty() || subject.run != run) {
-    if (!subject.bytes) subject.bytes.emplace(subject.model);
-    subject.demands = subject.bytes->go(run);
+    subject.demands = BytePass(subject.model).go(run);
     subject.run = std::move(run);
   }
   return subject.demands;

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +34,7 @@ struct Subject {
   std::shared_ptr<const Layout> layout;
   CaseValues values;
   Model model;
-  std::optional<BytePass> bytes;  ///< When they have been listed.
-  std::vector<Node> run;          ///< When demands() was asked last: its run and answer.
+  std::vector<Node> run;  ///< That demands_of() was asked about last, and its answer.
   Demands demands;
 };
 

@@ -9,7 +9,6 @@ namespace memverify::cert {
 
 /// One instance of a family after the other, each in program order.
 void BytePass::expect_all() {
-  pieces_.clear();
   family_.emplace(regions_.size(), kUnwritten);
   named_.emplace(regions_.size(), kUnwritten);
   std::vector<std::uint32_t> begin(plan_.tensors.size() + 1, 0);  // By root.
@@ -31,14 +30,40 @@ void BytePass::expect_all() {
     if (!std::ranges::is_sorted(left, {}, instance)) std::ranges::stable_sort(left, {}, instance);
     while (!left.empty()) {
       const auto end = std::ranges::upper_bound(left, instance(left.front()), {}, instance);
-      const auto count = static_cast<std::size_t>(end - left.begin());
-      start_family(static_cast<TensorId>(root), instance(left.front()));
-      for (std::uint32_t k : left.first(count)) expect_step(k);
-      left = left.subspan(count);
+      const auto family = left.first(static_cast<std::size_t>(end - left.begin()));
+      if (!expect_as_one(static_cast<TensorId>(root), family)) {
+        start_family(static_cast<TensorId>(root), instance(left.front()));
+        for (std::uint32_t k : family) expect_step(k);
+      }
+      left = left.subspan(family.size());
     }
   }
   family_.reset();
   named_.reset();
+}
+
+/// Where all touch the same bytes and no read names its writer, bytes need not be told apart.
+bool BytePass::expect_as_one(TensorId root, std::span<const std::uint32_t> family) {
+  const Touch& first = touches_[family.front()];
+  if (first.points.begin == first.points.end) return false;
+  for (std::uint32_t k : family) {
+    if (touches_[k].points != first.points || names_writer(touches_[k])) return false;
+  }
+  for (const Initial& initial : initial_[index(root)]) {
+    if (initial.points[slot(initial.tensor, first.instance).second] != first.points) return false;
+  }
+  Version version = initial_[index(root)].empty() ? kUnwritten : kInitial;
+  for (std::uint32_t k : family) {
+    Touch& touch = touches_[k];
+    if (touch.kind == AccessKind::kWrite) {
+      version = touch.version;
+    } else if (touch.kind == AccessKind::kAccumulate) {
+      version = accumulated(version, touch.node, root);
+    } else {
+      touch.version = after_alloc(touch, version);
+    }
+  }
+  return true;
 }
 
 void BytePass::expect_step(std::uint32_t id) {
@@ -48,7 +73,7 @@ void BytePass::expect_step(std::uint32_t id) {
   if (touch.kind == AccessKind::kAccumulate) family_accumulates_.push_back(id);
   for (const PointRange& range : ranges(touch)) {
     if (touch.kind == AccessKind::kWrite) {
-      set(range, touch.leaves);
+      set(range, touch.version);
       continue;
     }
     include(range);
@@ -81,7 +106,7 @@ void BytePass::start_family(TensorId root, std::int64_t instance) {
 }
 
 void BytePass::expect(Touch& touch) {
-  touch.expects.begin = static_cast<std::uint32_t>(pieces_.size());
+  first_piece_ = pieces_.size();
   bool named = false;
   const Node writer = named_writer(touch, named);
   for (const PointRange& range : ranges(touch)) {
@@ -91,18 +116,31 @@ void BytePass::expect(Touch& touch) {
       expect_last(touch, range);
     }
   }
-  touch.expects.end = static_cast<std::uint32_t>(pieces_.size());
+  if (pieces_.size() == first_piece_ + 1) {
+    touch.version = pieces_.back().version;
+    return pieces_.pop_back();
+  }
+  touch.in_pieces = true;
+  touch.version = static_cast<std::uint32_t>(lists_.size());
+  lists_.push_back(
+      {static_cast<std::uint32_t>(first_piece_), static_cast<std::uint32_t>(pieces_.size())});
+}
+
+std::span<const BytePass::Piece> BytePass::expected(const Touch& touch, Piece& one) const {
+  if (touch.in_pieces) return Plan::slice(pieces_, lists_[touch.version]);
+  one = {0, regions_.size(), touch.version};
+  return {&one, 1};
 }
 
 void BytePass::expect_last(const Touch& touch, PointRange range) {
   family_->look(range, [&](Point begin, Point end, Version version) {
-    add_piece(touch, {begin, end, after_alloc(touch, version)});
+    add_piece({begin, end, after_alloc(touch, version)});
   });
 }
 
 /// Neighbours of one version are one piece.
-void BytePass::add_piece(const Touch& touch, Piece piece) {
-  if (pieces_.size() > touch.expects.begin && pieces_.back().version == piece.version) {
+void BytePass::add_piece(Piece piece) {
+  if (pieces_.size() > first_piece_ && pieces_.back().version == piece.version) {
     pieces_.back().end = piece.end;
   } else {
     pieces_.push_back(piece);
@@ -125,6 +163,16 @@ BytePass::Version BytePass::after_alloc(const Touch& touch, Version version) con
   if (last == kNoNode) return version;
   const Node writer = contents_[base(version)].node;
   return writer != kNoNode && writer > last ? version : kUnwritten;
+}
+
+bool BytePass::names_writer(const Touch& touch) const {
+  if (touch.kind != AccessKind::kRead) return false;
+  if (touch.node == model_.size()) {
+    const Output& output = plan_.outputs[touch.access];
+    return output.from_initial || output.from != kNone<OpId>;
+  }
+  const Access& access = plan_.accesses[touch.access];
+  return access.from_initial || access.from != kNone<OpId>;
 }
 
 /// The command that `from` names; `named` is false where program order decides ([S-43]).
@@ -169,7 +217,7 @@ void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
       const Touch& w = touches_[k];
       if (w.kind != AccessKind::kWrite || plan_.tensors[w.tensor].root != root) continue;
       if (w.instance != touch.instance) continue;
-      clip(w.points, [&](PointRange both) { named_->assign(both, w.leaves); });
+      clip(w.points, [&](PointRange both) { named_->assign(both, w.version); });
     }
   }
   for (std::uint32_t k : family_accumulates_) {
@@ -185,7 +233,7 @@ void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
     if (base(version) == kUnwritten && writer != kNoNode) {
       expect_last(touch, {begin, end});
     } else {
-      add_piece(touch, {begin, end, version});
+      add_piece({begin, end, version});
     }
   });
 }
@@ -216,10 +264,11 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
 
 void BytePass::tell_writers(const Touch& touch) {
   Rows& rows = demands_.writers;
-  Node last = kNoNode;
-  for (std::uint32_t k = touch.expects.begin; k < touch.expects.end; ++k) {
-    const Node writer = contents_[base(pieces_[k].version)].node;
-    if (std::exchange(last, writer) == writer && k > touch.expects.begin) continue;
+  Piece one;
+  std::optional<Node> last;
+  for (const Piece& piece : expected(touch, one)) {
+    const Node writer = contents_[base(piece.version)].node;
+    if (std::exchange(last, writer) == writer) continue;
     rows.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{touch.node} - std::int64_t{writer});
   }
   rows.ends.push_back(rows.numbers.size());

@@ -54,6 +54,9 @@ std::optional<Reason> reason_of_count(Model& model, const Count& count, Node bef
   return reason;
 }
 
+/// A completion on its in-order queue: of one line ascending.
+std::uint64_t key(Model::Place chain) { return std::uint64_t{chain.line} << 32 | chain.at; }
+
 }  // namespace
 
 bool Knowledge::at_completion(Node node, Node before, const Model& model) {
@@ -106,22 +109,22 @@ std::optional<Reason> first_reason(Model& model, Node node, Node before, Knowled
   return std::nullopt;
 }
 
-void add_order(Rows& rows, Node previous, Node node, Node before, const Reason& reason) {
+void add_order(Rows& rows, Node previous, Node node, Node before, Node via, std::uint32_t count,
+               std::span<const Node> signals) {
   const auto distance = [&](Node other) { return std::int64_t{node} - std::int64_t{other}; };
   rows.numbers.push_back(std::int64_t{node} - std::int64_t{previous});
   rows.numbers.push_back(distance(before));
   // 0 cannot be a distance: nothing waits for itself.
-  rows.numbers.push_back(reason.via == kNoNode ? 0 : distance(reason.via));
-  if (reason.via == kNoNode) {
-    rows.numbers.push_back(reason.count);
-    for (Node signal : reason.signals) rows.numbers.push_back(distance(signal));
+  rows.numbers.push_back(via == kNoNode ? 0 : distance(via));
+  if (via == kNoNode) {
+    rows.numbers.push_back(count);
+    for (Node signal : signals) rows.numbers.push_back(distance(signal));
   }
   rows.ends.push_back(rows.numbers.size());
 }
 
 std::string Orders::take(const Rows& rows) {
   orders_.reserve(rows.size());
-  unsorted_.reserve(2 * rows.size());
   Node previous = 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     read(rows.row(k), previous);
@@ -129,7 +132,7 @@ std::string Orders::take(const Rows& rows) {
     previous = orders_.back().node;
   }
   sort_lines();
-  return check();
+  return "";
 }
 
 void Orders::read(std::span<const std::int64_t> row, Node previous) {
@@ -145,7 +148,7 @@ void Orders::read(std::span<const std::int64_t> row, Node previous) {
     }
     return static_cast<Node>(node);
   };
-  Order order{};
+  Order order{.via = kNoNode};
   order.node = row[0] < 0 ? kNoNode : node_of(previous, -row[0]);
   if (order.node == kNoNode) {
     problem_ = "names a node that does not exist";
@@ -153,16 +156,16 @@ void Orders::read(std::span<const std::int64_t> row, Node previous) {
   }
   order.before = node_of(order.node, row[1]);
   if (row[2] != 0) {
-    order.reason.via = node_of(order.node, row[2]);
+    order.via = node_of(order.node, row[2]);
   } else {
     if (row[3] < 0 || row[3] >= static_cast<std::int64_t>(model_.counts(order.node).size())) {
       problem_ = "names a count that its node does not wait for";
       return;
     }
-    order.reason.count = static_cast<std::uint32_t>(row[3]);
-    for (std::int64_t signal : row.subspan(4)) {
-      order.reason.signals.push_back(node_of(order.node, signal));
-    }
+    order.count = static_cast<std::uint32_t>(row[3]);
+    order.signals.begin = static_cast<std::uint32_t>(signals_.size());
+    for (std::int64_t signal : row.subspan(4)) signals_.push_back(node_of(order.node, signal));
+    order.signals.end = static_cast<std::uint32_t>(signals_.size());
   }
   if (!problem_.empty()) return;
   if (!orders_.empty() && orders_.back().node == order.node &&
@@ -170,43 +173,45 @@ void Orders::read(std::span<const std::int64_t> row, Node previous) {
     problem_ = "is out of place: orders ascend by node and what is before";
     return;
   }
-  const auto number = static_cast<std::uint32_t>(orders_.size());
-  orders_.push_back(std::move(order));
-  const Node node = orders_.back().node;
-  enter(number, {model_[node].line, model_[node].at});
-  for (const Model::Place& place : model_.places(node)) enter(number, place);
+  orders_.push_back(order);
 }
 
-void Orders::enter(std::uint32_t order, Model::Place place) {
-  const Model::Place chain = model_.chain(orders_[order].before);
-  unsorted_.emplace_back(place.line, Entry{chain.line, chain.at, place.at, order});
+/// The lines on which each order starts to hold, and where.
+template <typename Visit>
+void Orders::for_each_place(Visit&& visit) const {
+  for (std::uint32_t k = 0; k < orders_.size(); ++k) {
+    const Node node = orders_[k].node;
+    visit(k, Model::Place{model_[node].line, model_[node].at});
+    for (const Model::Place& place : model_.places(node)) visit(k, place);
+  }
 }
 
 /// By line, then chain and place; of a chain no later entry says less than an earlier one.
 void Orders::sort_lines() {
   first_.assign(model_.lines() + 1, 0);
-  for (const auto& [line, entry] : unsorted_) ++first_[line + 1];
+  for_each_place([&](std::uint32_t, Model::Place place) { ++first_[place.line + 1]; });
   for (std::size_t k = 1; k < first_.size(); ++k) first_[k] += first_[k - 1];
   std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  entries_.resize(unsorted_.size());
-  for (const auto& [line, entry] : unsorted_) entries_[next[line]++] = entry;
+  entries_.resize(first_.back());
+  for_each_place([&](std::uint32_t k, Model::Place place) {
+    entries_[next[place.line]++] = {key(model_.chain(orders_[k].before)), place.at, k};
+  });
   std::size_t kept = 0;
   for (std::size_t line = 0; line + 1 < first_.size(); ++line) {
     const auto begin = entries_.begin() + first_[line];
     const auto end = entries_.begin() + first_[line + 1];
     first_[line] = static_cast<std::uint32_t>(kept);
     std::stable_sort(begin, end, [](const Entry& a, const Entry& b) {
-      return a.chain != b.chain ? a.chain < b.chain : a.at < b.at;
+      const auto line_of = [](const Entry& e) { return e.chain >> 32; };
+      return line_of(a) != line_of(b) ? line_of(a) < line_of(b) : a.at < b.at;
     });
     for (auto entry = begin; entry != end; ++entry) {
-      const bool says_less = kept > first_[line] && entries_[kept - 1].chain == entry->chain &&
-                             entries_[kept - 1].place >= entry->place;
+      const bool says_less = kept > first_[line] && entries_[kept - 1].chain >= entry->chain;
       if (!says_less) entries_[kept++] = *entry;
     }
   }
   first_.back() = static_cast<std::uint32_t>(kept);
   entries_.resize(kept);
-  unsorted_.clear();
 }
 
 const Orders::Entry* Orders::find(Node node, Node before) const {
@@ -214,10 +219,11 @@ const Orders::Entry* Orders::find(Node node, Node before) const {
   const std::uint32_t line = model_[node].line;
   const auto begin = entries_.begin() + first_[line];
   const auto end = entries_.begin() + first_[line + 1];
-  const auto entry = std::partition_point(begin, end, [&](const Entry& e) {
-    return e.chain != chain.line ? e.chain < chain.line : e.place < chain.at;
-  });
-  if (entry == end || entry->chain != chain.line || entry->at > model_[node].at) return nullptr;
+  const auto entry =
+      std::lower_bound(begin, end, key(chain),
+                       [](const Entry& e, std::uint64_t wanted) { return e.chain < wanted; });
+  if (entry == end || entry->chain >> 32 != chain.line || entry->at > model_[node].at)
+    return nullptr;
   return &*entry;
 }
 
@@ -232,45 +238,42 @@ bool Orders::use(Node node, Node before) {
   if (model_[node].line == chain.line) return chain.at < model_[node].at;
   const Entry* entry = find(node, before);
   if (entry == nullptr) return false;
-  if (entry->place == chain.at) orders_[entry->order].used = true;
+  if (entry->chain == key(chain)) orders_[entry->order].used = true;
   return true;
 }
 
-void Orders::need_completion(Node node, Node before) {
+/// That `before` is done at `node` is a reason of another order.
+void Orders::note_reason(Node node, Node before) {
   if (node == before || model_[node].line == model_.chain(before).line) return;
-  use(node, before);
+  const Entry* entry = find(node, before);
+  if (entry != nullptr && entry->chain == key(model_.chain(before))) {
+    orders_[entry->order].gives_reason = true;
+  }
 }
 
 std::string Orders::check() {
   for (const Order& order : orders_) {
     const auto reason = first_reason(model_, order.node, order.before, *this);
     if (!reason) return name(order) + ": nothing that it waits for makes sure of that";
-    if (*reason != order.reason) {
+    if (!has_reason(order, *reason)) {
       return name(order) + ": the certificate names another reason than the first that holds";
     }
-    if (reason->via != kNoNode) {
-      need_completion(reason->via, order.before);
-      continue;
-    }
-    const Count& count = model_.counts(order.node)[reason->count];
-    const bool by_start = count.queue != kNone<QueueId> &&
-                          model_.plan().queues[count.queue].order == QueueOrder::kIssue;
-    for (Node signal : reason->signals) {
-      if (by_start) {
-        use(signal, order.before);
-      } else {
-        need_completion(signal, order.before);
-      }
-    }
+    if (reason->via != kNoNode) note_reason(reason->via, order.before);
+    for (Node signal : reason->signals) note_reason(signal, order.before);
   }
   return "";
 }
 
 std::string Orders::idle() const {
   for (const Order& order : orders_) {
-    if (!order.used) return name(order) + ": nothing needs this order";
+    if (!order.used && !order.gives_reason) return name(order) + ": nothing needs this order";
   }
   return "";
+}
+
+bool Orders::has_reason(const Order& order, const Reason& reason) const {
+  return order.via == reason.via && order.count == reason.count &&
+         std::ranges::equal(Plan::slice(signals_, order.signals), reason.signals);
 }
 
 std::string Orders::name(const Order& order) const {

@@ -16,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "verify/certificate.h"
@@ -53,9 +52,11 @@ std::optional<Reason> first_reason(Model& model, Node node, Node before, Knowled
 class Orders : public Knowledge {
  public:
   explicit Orders(Model& model) : model_(model) {}
-  /// Takes rows of relative numbers. "" or what is wrong with one; or the first order that does not
-  /// hold, or has another reason than the first.
+  /// Takes rows of relative numbers. "" or what is wrong with one.
   std::string take(const Rows& rows);
+  /// "" or the first order that does not hold, or has another reason than the first. Use() may be
+  /// called meanwhile.
+  std::string check();
 
   bool at_start(Node node, Node before) override;
   /// The same, noting that the order it follows from is needed.
@@ -67,32 +68,36 @@ class Orders : public Knowledge {
  private:
   struct Order {
     Node node, before;
-    Reason reason;
-    bool used = false;
+    Node via;
+    std::uint32_t count;
+    Range signals;  ///< In `signals_`.
+    bool used = false, gives_reason = false;
   };
   struct Entry {
-    std::uint32_t chain, place;  ///< Of `before`.
-    std::uint32_t at;            ///< From this place in the line on.
+    std::uint64_t chain;  ///< Line and place of `before`.
+    std::uint32_t at;     ///< From this place in the line on.
     std::uint32_t order;
   };
   void read(std::span<const std::int64_t> row, Node previous);
-  std::string check();
-  void enter(std::uint32_t order, Model::Place place);
+  template <typename Visit>
+  void for_each_place(Visit&& visit) const;
   void sort_lines();
   const Entry* find(Node node, Node before) const;
+  void note_reason(Node node, Node before);
+  bool has_reason(const Order& order, const Reason& reason) const;
   std::string name(const Order& order) const;
-  void need_completion(Node node, Node before);
 
   Model& model_;
   std::string problem_;
   std::vector<Order> orders_;
-  std::vector<std::pair<std::uint32_t, Entry>> unsorted_;  ///< By line.
+  std::vector<Node> signals_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> first_;  ///< By line, in `entries_`.
 };
 
 /// The row of an order, relative to the node of the row before.
-void add_order(Rows& rows, Node previous, Node node, Node before, const Reason& reason);
+void add_order(Rows& rows, Node previous, Node node, Node before, Node via, std::uint32_t count,
+               std::span<const Node> signals);
 
 /// "`U` (iteration 2)", for messages.
 std::string describe(const Model& model, Node node);

@@ -19,9 +19,12 @@ class Hash {
   template <typename T>
   requires std::is_enum_v<T>
   void add(T value) { add(static_cast<std::uint64_t>(value)); }
+  /// Values of at most 32 bits, two at a time.
   template <typename... T>
   void all(T... values) {
-    (add(values), ...);
+    const std::array<std::uint64_t, (sizeof...(T) + 1) / 2 * 2> words{
+        static_cast<std::uint32_t>(values)...};
+    for (std::size_t k = 0; k < words.size(); k += 2) add(words[k] | words[k + 1] << 32);
   }
   void add(std::string_view text) {
     add(std::uint64_t{text.size()});
@@ -81,10 +84,9 @@ class Fingerprint {
   }
 
   void declarations() {
-    hash_.all(std::uint64_t{plan_.symbols.size()}, std::uint64_t{plan_.conditions.size()},
-              std::uint64_t{plan_.pools.size()}, std::uint64_t{plan_.queues.size()},
-              std::uint64_t{plan_.semaphores.size()}, std::uint64_t{plan_.storages.size()},
-              std::uint64_t{plan_.tensors.size()}, std::uint64_t{plan_.ops.size()});
+    hash_.all(plan_.symbols.size(), plan_.conditions.size(), plan_.pools.size(),
+              plan_.queues.size(), plan_.semaphores.size(), plan_.storages.size(),
+              plan_.tensors.size(), plan_.ops.size());
     for (const Symbol& s : plan_.symbols) {
       number(s.min);
       hash_.add(std::uint64_t{s.max.has_value()});
@@ -114,7 +116,7 @@ class Fingerprint {
 
   void tensors() {
     for (const Tensor& t : plan_.tensors) {
-      hash_.all(t.placement, t.dtype, std::uint64_t{t.has_strides}, t.storage, t.base);
+      hash_.all(t.placement, t.dtype, t.has_strides, t.storage, t.base);
       expr(t.offset);
       expr(t.bytes);
       list(t.shape);
@@ -124,39 +126,29 @@ class Fingerprint {
   }
 
   void op(const Op& op) {
-    hash_.all(op.kind, op.runs, std::uint64_t{op.skipped_pass}, op.queue, op.thread, op.event,
-              op.storage);
-    hash_.all(std::uint64_t{op.accesses.size()}, std::uint64_t{op.waits.size()},
-              std::uint64_t{op.signals.size()}, std::uint64_t{op.after.size()});
+    hash_.all(op.kind, op.runs, op.skipped_pass, op.queue, op.thread, op.event, op.storage,
+              op.accesses.size(), op.waits.size(), op.signals.size(), op.after.size(),
+              plan_.in_place_of(op).size(), plan_.when_of(op).size(), plan_.queues_of(op).size());
     for (const Access& a : plan_.accesses_of(op)) access(a);
     for (const Wait& w : plan_.waits_of(op)) {
-      hash_.all(w.kind, std::uint64_t{w.consume}, w.event, w.semaphore, w.queue);
+      hash_.all(w.kind, w.consume, w.event, w.semaphore, w.queue);
       expr(w.value);
     }
     for (const Signal& s : plan_.signals_of(op)) {
       hash_.all(s.event, s.semaphore);
       expr(s.value);
     }
-    for (const After& after : plan_.after_of(op)) {
-      hash_.all(after.op, std::uint64_t{after.distance});
-    }
-    hash_.add(std::uint64_t{plan_.in_place_of(op).size()});
+    for (const After& after : plan_.after_of(op)) hash_.all(after.op, after.distance);
     for (const InPlace& pair : plan_.in_place_of(op)) {
-      hash_.all(pair.read, pair.written, std::uint64_t{pair.any});
+      hash_.all(pair.read, pair.written, pair.any);
     }
-    hash_.add(std::uint64_t{plan_.when_of(op).size()});
-    for (const WhenTerm& term : plan_.when_of(op)) {
-      hash_.all(term.condition, std::uint64_t{term.value});
-    }
-    hash_.add(std::uint64_t{plan_.queues_of(op).size()});
+    for (const WhenTerm& term : plan_.when_of(op)) hash_.all(term.condition, term.value);
     for (QueueId queue : plan_.queues_of(op)) hash_.add(queue);
   }
 
   void access(const Access& a) {
-    hash_.all(a.kind, std::uint64_t{a.from_initial}, a.tensor, a.pool, std::uint64_t{a.distance},
-              a.from);
-    hash_.add(a.update);
-    hash_.add(std::uint64_t{a.part == Access::kWhole});
+    hash_.all(a.kind, a.from_initial, a.tensor, a.pool, a.distance, a.from, a.update,
+              a.part == Access::kWhole);
     if (a.part == Access::kWhole) return;
     expr(plan_.parts[a.part].offset);
     maybe(plan_.parts[a.part].bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 #include <future>
 #include <memory>
 #include <set>
@@ -71,9 +72,11 @@ class Tracer {
   bool trace(std::span<const std::pair<Node, Node>> needed) {
     for (int round = 0; round < kMostRounds; ++round) {
       needed_of_.assign(run_.size(), kNothing);
+      orders_of_.assign(run_.size(), {});
       needed_.clear();
       reached_ = static_cast<std::uint32_t>(run_.size());
       orders_.clear();
+      signals_.clear();
       for (const auto& [node, before] : needed) need(node, before);
       for (const auto& [node, before] : std::set(late_)) need(node, before);
       const std::size_t late = late_.size();
@@ -84,12 +87,19 @@ class Tracer {
   }
 
   cert::Rows rows() {
-    std::ranges::sort(orders_, {}, [](const Traced& o) { return std::pair(o.node, o.before); });
     cert::Rows rows;
+    rows.numbers.reserve(3 * orders_.size());
+    rows.ends.reserve(orders_.size());
     Node previous = 0;
-    for (const Traced& order : orders_) {
-      add_order(rows, previous, order.node, order.before, order.reason);
-      previous = order.node;
+    for (Node node = 0; node < model_.size(); ++node) {
+      const Range of_node = orders_of_[rank_[node]];
+      const auto orders = std::span(orders_).subspan(of_node.begin, of_node.size());
+      std::ranges::sort(orders, {}, &Traced::before);
+      for (const Traced& order : orders) {
+        cert::add_order(rows, previous, node, order.before, order.via, order.count,
+                        Plan::slice(signals_, order.signals));
+        previous = node;
+      }
     }
     return rows;
   }
@@ -97,8 +107,14 @@ class Tracer {
  private:
   static constexpr int kMostRounds = 50;
   struct Traced {
-    Node node, before;
-    Reason reason;
+    Node before, via;
+    std::uint32_t count;
+    Range signals;  ///< In `signals_`.
+  };
+  struct Needed {
+    std::uint32_t line, at;  ///< The chain of `before`.
+    Node before;
+    auto operator<=>(const Needed&) const = default;
   };
 
   bool trace_back() {
@@ -106,25 +122,27 @@ class Tracer {
       std::uint32_t at = needed_of_[--reached_];
       if (at == kNothing) continue;
       const Node node = run_[reached_];
-      std::vector<Node>& needed = of_node_;
-      for (needed.clear(); at != kNothing; at = needed_[at].next)
-        needed.push_back(needed_[at].before);
-      const auto key = [&](Node before) {
+      auto& needed = of_node_;
+      for (needed.clear(); at != kNothing; at = needed_[at].next) {
+        const Node before = needed_[at].before;
         const Model::Place chain = model_.chain(before);
-        return std::pair(chain.line, chain.at);
-      };
-      std::ranges::sort(needed, {}, key);
+        needed.push_back({chain.line, chain.at, before});
+      }
+      std::ranges::sort(needed);
+      const auto begin = static_cast<std::uint32_t>(orders_.size());
+      orders_of_[reached_] = {begin, begin};
       for (std::size_t k = 0; k < needed.size(); ++k) {
         // Of a queue the last completion speaks for the others.
-        if (k + 1 < needed.size() && key(needed[k]).first == key(needed[k + 1]).first) continue;
-        if (!explain(node, needed[k])) return false;
+        if (k + 1 < needed.size() && needed[k].line == needed[k + 1].line) continue;
+        if (!explain(node, needed[k].before)) return false;
+        orders_of_[reached_].end = static_cast<std::uint32_t>(orders_.size());
       }
     }
     return true;
   }
 
   bool explain(Node node, Node before) {
-    auto reason = first_reason(model_, node, before, truth_);
+    const auto reason = first_reason(model_, node, before, truth_);
     if (!reason) return false;
     if (reason->via != kNoNode) {
       need_completion(reason->via, before);
@@ -140,7 +158,10 @@ class Tracer {
         }
       }
     }
-    orders_.push_back({node, before, *std::move(reason)});
+    const auto begin = static_cast<std::uint32_t>(signals_.size());
+    signals_.insert(signals_.end(), reason->signals.begin(), reason->signals.end());
+    orders_.push_back(
+        {before, reason->via, reason->count, {begin, static_cast<std::uint32_t>(signals_.size())}});
     return true;
   }
 
@@ -160,11 +181,15 @@ class Tracer {
     if (rank_[entry] < reached_) {
       needed_.push_back({before, needed_of_[rank_[entry]]});
       needed_of_[rank_[entry]] = static_cast<std::uint32_t>(needed_.size() - 1);
-    } else if (std::ranges::find_if(orders_, [&](const Traced& o) {
-                 return o.node == entry && o.before == before;
-               }) == orders_.end()) {
+    } else if (!has_order(rank_[entry], before)) {
       late_.emplace(entry, before);
     }
+  }
+
+  bool has_order(std::uint32_t rank, Node before) const {
+    const Range of_node = orders_of_[rank];
+    const auto orders = std::span(orders_).subspan(of_node.begin, of_node.size());
+    return std::ranges::find(orders, before, &Traced::before) != orders.end();
   }
 
   /// Looked for from the node back in growing steps: it is mostly near.
@@ -189,7 +214,7 @@ class Tracer {
   }
 
   static constexpr std::uint32_t kNothing = ~std::uint32_t{0};
-  struct Needed {
+  struct Linked {
     Node before;
     std::uint32_t next;  ///< Of the same node, in `needed_`.
   };
@@ -199,11 +224,13 @@ class Tracer {
   std::span<const Node> run_;
   std::vector<std::uint32_t> rank_;       ///< By node: its place in the run.
   std::vector<std::uint32_t> needed_of_;  ///< By rank, in `needed_`: what that node needs done.
-  std::vector<Needed> needed_;
-  std::vector<Node> of_node_;
+  std::vector<Linked> needed_;
+  std::vector<Needed> of_node_;
   std::uint32_t reached_ = 0;             ///< Nodes from here on in the run are explained.
   std::set<std::pair<Node, Node>> late_;  ///< Needed of nodes that had been explained.
   std::vector<Traced> orders_;
+  std::vector<Node> signals_;
+  std::vector<Range> orders_of_;  ///< By rank, in `orders_`.
 };
 
 /// What the engine knows of a case.
