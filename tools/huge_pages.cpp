@@ -2,10 +2,11 @@
 // page fault is dear (virtual machines) 4 KiB pages cost more than the whole verification, and
 // fresh pages a quarter of it. Linked into the command only; a program that links the libraries
 // keeps its own allocator.
-#include <malloc.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
@@ -17,56 +18,93 @@ namespace {
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kLarge = 2 * kHugePage;  ///< From here on, the rounding wastes under a half.
 
-/// Large blocks that were given back: their pages are there already.
-class Spare {
+/// A multiple of huge pages, aligned to them.
+struct Pages {
+  std::byte* start = nullptr;
+  std::size_t size = 0;
+};
+
+/// Address space without pages; {} if there is none.
+Pages fresh(std::size_t size) {
+  const std::size_t with_slack = size + kHugePage;
+  void* const mapped = ::mmap(nullptr, with_slack, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return {};
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(mapped) % kHugePage;
+  if (before > 0) (void)::munmap(begin, before);
+  (void)::munmap(begin + before + size, kHugePage - before);
+  (void)::madvise(begin + before, size, MADV_HUGEPAGE);  // Advice: may be ignored.
+  return {begin + before, size};
+}
+
+/// The large blocks in use and the pages that were given back, which are used again.
+class Large {
  public:
-  /// The smallest that has `size` bytes, or nullptr.
   void* take(std::size_t size) {
     const std::scoped_lock lock(mutex_);
-    Block* best = nullptr;
-    for (Block& block : blocks_) {
-      if (block.size >= size && (best == nullptr || block.size < best->size)) best = &block;
+    const auto used = std::ranges::find(used_, nullptr, &Pages::start);
+    if (used == used_.end()) return nullptr;
+    Pages* best = nullptr;
+    for (Pages& pages : spare_) {
+      if (pages.size >= size && (best == nullptr || pages.size < best->size)) best = &pages;
     }
-    return best == nullptr ? nullptr : std::exchange(*best, {}).start;
+    *used = best != nullptr ? split(*best, size) : gather(size);
+    return used->start;
   }
-  /// Keeps the block in place of the smallest one, which is returned; nullptr if there is room.
-  void* keep(void* start, std::size_t size) {
+  /// False if it is none of the blocks.
+  bool give_back(void* block) {
+    if (reinterpret_cast<std::uintptr_t>(block) % kHugePage != 0) return false;
     const std::scoped_lock lock(mutex_);
-    Block* least = &blocks_.front();
-    for (Block& block : blocks_) {
-      if (block.size < least->size) least = &block;
-    }
-    return least->size >= size ? start : std::exchange(*least, {start, size}).start;
+    const auto used = std::ranges::find(used_, block, &Pages::start);
+    if (used == used_.end()) return false;
+    Pages* const least = &*std::ranges::min_element(spare_, {}, &Pages::size);
+    if (least->size < used->size) std::swap(*least, *used);
+    if (used->start != nullptr) (void)::munmap(used->start, used->size);
+    *used = {};
+    return true;
   }
 
  private:
-  struct Block {
-    void* start = nullptr;
-    std::size_t size = 0;
-  };
-  std::mutex mutex_;
-  std::array<Block, 16> blocks_;
-};
-constinit Spare spare;
+  static Pages split(Pages& from, std::size_t size) {
+    const Pages front{from.start, size};
+    from = {from.start + size, from.size - size};
+    if (from.size == 0) from = {};
+    return front;
+  }
+  /// Moves spare pages to where a block finds room: that costs a thousandth of clearing new ones.
+  Pages gather(std::size_t size) {
+    const Pages block = fresh(size);
+    std::size_t moved = 0;
+    for (Pages& pages : spare_) {
+      for (; moved < block.size && pages.size > 0; moved += kHugePage) {
+        const Pages page = split(pages, kHugePage);
+        void* const to = ::mremap(page.start, kHugePage, kHugePage, MREMAP_MAYMOVE | MREMAP_FIXED,
+                                  block.start + moved);
+        if (to == MAP_FAILED) (void)::munmap(page.start, kHugePage);
+      }
+    }
+    return block;
+  }
 
-void* large(std::size_t size) {
-  if (size > SIZE_MAX - kHugePage) return nullptr;
-  const std::size_t rounded = (size + kHugePage - 1) / kHugePage * kHugePage;
-  if (void* const block = spare.take(rounded); block != nullptr) return block;
-  void* const block = std::aligned_alloc(kHugePage, rounded);
-  if (block != nullptr) (void)::madvise(block, rounded, MADV_HUGEPAGE);  // Advice: may be ignored.
-  return block;
-}
+  std::mutex mutex_;
+  std::array<Pages, 1024> used_;
+  std::array<Pages, 64> spare_;
+};
+constinit Large large;
+
+std::size_t rounded(std::size_t size) { return (size + kHugePage - 1) / kHugePage * kHugePage; }
 
 }  // namespace
 
 void* operator new(std::size_t size) {
-  void* const block = size < kLarge ? std::malloc(size == 0 ? 1 : size) : large(size);
+  void* block = nullptr;
+  if (size >= kLarge && size <= PTRDIFF_MAX - 2 * kHugePage) block = large.take(rounded(size));
+  if (block == nullptr) block = std::malloc(size == 0 ? 1 : size);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
 void operator delete(void* block) noexcept {
-  const std::size_t size = block == nullptr ? 0 : ::malloc_usable_size(block);
-  std::free(size < kLarge ? block : spare.keep(block, size));
+  if (!large.give_back(block)) std::free(block);
 }
 void operator delete(void* block, std::size_t /*size*/) noexcept { operator delete(block); }
