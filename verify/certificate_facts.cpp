@@ -1,6 +1,7 @@
 #include "verify/certificate_facts.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace memverify::cert {
 namespace {
@@ -54,8 +55,41 @@ std::optional<Reason> reason_of_count(Model& model, const Count& count, Node bef
   return reason;
 }
 
-/// A completion on its in-order queue: of one line ascending.
-std::uint64_t key(Model::Place chain) { return std::uint64_t{chain.line} << 32 | chain.at; }
+/// Stable; keys are below `keys`.
+template <typename T, typename Key>
+void counting_sort(std::vector<T>& items, std::size_t keys, Key key) {
+  std::vector<std::uint32_t> next(keys + 1, 0);
+  for (const T& item : items) ++next[key(item) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<T> sorted(items.size());
+  for (const T& item : items) sorted[next[key(item)]++] = item;
+  items.swap(sorted);
+}
+
+/// The first of an ascending list that is not less, looked for from `from` on in growing steps.
+template <typename Iterator, typename Less>
+Iterator search_from(Iterator begin, Iterator end, Iterator from, Less is_less) {
+  if (from != end && is_less(*from)) {
+    begin = from + 1;
+    for (std::ptrdiff_t step = 1; end - begin > step; step *= 2) {
+      if (!is_less(begin[step])) {
+        end = begin + step;
+        break;
+      }
+      begin += step + 1;
+    }
+  } else {
+    end = from;
+    for (std::ptrdiff_t step = 1; end - begin > step; step *= 2) {
+      if (is_less(*(end - step))) {
+        begin = end - step + 1;
+        break;
+      }
+      end -= step;
+    }
+  }
+  return std::partition_point(begin, end, is_less);
+}
 
 }  // namespace
 
@@ -176,77 +210,80 @@ void Orders::read(std::span<const std::int64_t> row, Node previous) {
   orders_.push_back(order);
 }
 
-/// The lines on which each order starts to hold, and where.
-template <typename Visit>
-void Orders::for_each_place(Visit&& visit) const {
+/// Of a line and a chain no later entry says less than an earlier one.
+void Orders::sort_lines() {
+  struct Placed {
+    std::uint32_t line, chain;
+    Entry entry;
+  };
+  std::vector<Placed> placed;
+  placed.reserve(orders_.size());
   for (std::uint32_t k = 0; k < orders_.size(); ++k) {
     const Node node = orders_[k].node;
-    visit(k, Model::Place{model_[node].line, model_[node].at});
-    for (const Model::Place& place : model_.places(node)) visit(k, place);
+    const Model::Place chain = model_.chain(orders_[k].before);
+    const auto place = [&](Model::Place at) {
+      placed.push_back({at.line, chain.line, {chain.at, at.at, k}});
+    };
+    place({model_[node].line, model_[node].at});
+    for (const Model::Place& other : model_.places(node)) place(other);
   }
-}
-
-/// By line, then chain and place; of a chain no later entry says less than an earlier one.
-void Orders::sort_lines() {
-  first_.assign(model_.lines() + 1, 0);
-  for_each_place([&](std::uint32_t, Model::Place place) { ++first_[place.line + 1]; });
-  for (std::size_t k = 1; k < first_.size(); ++k) first_[k] += first_[k - 1];
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  entries_.resize(first_.back());
-  for_each_place([&](std::uint32_t k, Model::Place place) {
-    entries_[next[place.line]++] = {key(model_.chain(orders_[k].before)), place.at, k};
-  });
-  std::size_t kept = 0;
-  for (std::size_t line = 0; line + 1 < first_.size(); ++line) {
-    const auto begin = entries_.begin() + first_[line];
-    const auto end = entries_.begin() + first_[line + 1];
-    first_[line] = static_cast<std::uint32_t>(kept);
-    std::stable_sort(begin, end, [](const Entry& a, const Entry& b) {
-      const auto line_of = [](const Entry& e) { return e.chain >> 32; };
-      return line_of(a) != line_of(b) ? line_of(a) < line_of(b) : a.at < b.at;
-    });
-    for (auto entry = begin; entry != end; ++entry) {
-      const bool says_less = kept > first_[line] && entries_[kept - 1].chain >= entry->chain;
-      if (!says_less) entries_[kept++] = *entry;
+  counting_sort(placed, model_.lines(), [](const Placed& p) { return p.chain; });
+  counting_sort(placed, model_.lines(), [](const Placed& p) { return p.line; });
+  entries_.reserve(placed.size());
+  const Placed* last = nullptr;
+  for (const Placed& p : placed) {
+    first_.resize(p.line + std::size_t{1}, static_cast<std::uint32_t>(chains_.size()));
+    const bool is_new = last == nullptr || last->line != p.line || last->chain != p.chain;
+    last = &p;
+    if (is_new) {
+      chains_.push_back({p.chain, static_cast<std::uint32_t>(entries_.size())});
+    } else if (entries_.back().place >= p.entry.place) {
+      continue;
     }
+    entries_.push_back(p.entry);
   }
-  first_.back() = static_cast<std::uint32_t>(kept);
-  entries_.resize(kept);
+  first_.resize(model_.lines() + std::size_t{1}, static_cast<std::uint32_t>(chains_.size()));
+  for (const Chain& chain : chains_) asked_.push_back(chain.begin);
+  reasoned_ = asked_;
+  chains_.push_back({0, static_cast<std::uint32_t>(entries_.size())});
 }
 
-const Orders::Entry* Orders::find(Node node, Node before) const {
-  const Model::Place chain = model_.chain(before);
+const Orders::Entry* Orders::find(Node node, Node before, Fingers& fingers) const {
+  const Model::Place wanted = model_.chain(before);
   const std::uint32_t line = model_[node].line;
-  const auto begin = entries_.begin() + first_[line];
-  const auto end = entries_.begin() + first_[line + 1];
-  const auto entry =
-      std::lower_bound(begin, end, key(chain),
-                       [](const Entry& e, std::uint64_t wanted) { return e.chain < wanted; });
-  if (entry == end || entry->chain >> 32 != chain.line || entry->at > model_[node].at)
-    return nullptr;
-  return &*entry;
+  const auto end = chains_.begin() + first_[line + 1];
+  const auto chain = std::lower_bound(chains_.begin() + first_[line], end, wanted.line,
+                                      [](const Chain& c, std::uint32_t l) { return c.line < l; });
+  if (chain == end || chain->line != wanted.line) return nullptr;
+  const Entry* const last = entries_.data() + (chain + 1)->begin;
+  std::uint32_t& finger = fingers[static_cast<std::size_t>(chain - chains_.begin())];
+  const Entry* const entry =
+      search_from(entries_.data() + chain->begin, last, entries_.data() + finger,
+                  [&](const Entry& e) { return e.place < wanted.at; });
+  finger = static_cast<std::uint32_t>(entry - entries_.data());
+  return entry == last || entry->at > model_[node].at ? nullptr : entry;
 }
 
 bool Orders::at_start(Node node, Node before) {
   const Model::Place chain = model_.chain(before);
   if (model_[node].line == chain.line) return chain.at < model_[node].at;
-  return find(node, before) != nullptr;
+  return find(node, before, reasoned_) != nullptr;
 }
 
 bool Orders::use(Node node, Node before) {
   const Model::Place chain = model_.chain(before);
   if (model_[node].line == chain.line) return chain.at < model_[node].at;
-  const Entry* entry = find(node, before);
+  const Entry* entry = find(node, before, asked_);
   if (entry == nullptr) return false;
-  if (entry->chain == key(chain)) orders_[entry->order].used = true;
+  if (entry->place == chain.at) orders_[entry->order].used = true;
   return true;
 }
 
 /// That `before` is done at `node` is a reason of another order.
 void Orders::note_reason(Node node, Node before) {
   if (node == before || model_[node].line == model_.chain(before).line) return;
-  const Entry* entry = find(node, before);
-  if (entry != nullptr && entry->chain == key(model_.chain(before))) {
+  const Entry* entry = find(node, before, reasoned_);
+  if (entry != nullptr && entry->place == model_.chain(before).at) {
     orders_[entry->order].gives_reason = true;
   }
 }

@@ -73,16 +73,22 @@ class Orders : public Knowledge {
     Range signals;  ///< In `signals_`.
     bool used = false, gives_reason = false;
   };
+  /// Orders of one line whose `before` lie on one chain, places and `at` ascending.
   struct Entry {
-    std::uint64_t chain;  ///< Line and place of `before`.
+    std::uint32_t place;  ///< Of `before` in its chain.
     std::uint32_t at;     ///< From this place in the line on.
     std::uint32_t order;
   };
+  struct Chain {
+    std::uint32_t line;
+    std::uint32_t begin;  ///< In `entries_`; the next one begins where this ends.
+  };
+  /// Where a chain was looked at last: questions come in order, more or less.
+  using Fingers = std::vector<std::uint32_t>;
+
   void read(std::span<const std::int64_t> row, Node previous);
-  template <typename Visit>
-  void for_each_place(Visit&& visit) const;
   void sort_lines();
-  const Entry* find(Node node, Node before) const;
+  const Entry* find(Node node, Node before, Fingers& fingers) const;
   void note_reason(Node node, Node before);
   bool has_reason(const Order& order, const Reason& reason) const;
   std::string name(const Order& order) const;
@@ -92,7 +98,9 @@ class Orders : public Knowledge {
   std::vector<Order> orders_;
   std::vector<Node> signals_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  ///< By line, in `entries_`.
+  std::vector<Chain> chains_;         ///< And one more.
+  std::vector<std::uint32_t> first_;  ///< By line and one more, in `chains_`.
+  Fingers asked_, reasoned_;          ///< Of use() and of check(), by chain.
 };
 
 /// The row of an order, relative to the node of the row before.
