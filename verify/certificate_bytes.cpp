@@ -1,7 +1,9 @@
 #include "verify/certificate_bytes.h"
 
 #include <algorithm>
+#include <future>
 
+#include "plan/beside.h"
 #include "verify/certificate_facts.h"
 
 namespace memverify::cert {
@@ -32,19 +34,16 @@ BytePass::BytePass(const Model& model) : model_(model), plan_(model.plan()) {
 }
 
 Demands BytePass::go(std::span<const Node> run) {
-  if (any_alloc_) list_events();
-  expect_all();
-  if (any_alloc_) check_lifetimes();
-  bytes_.emplace(regions_.size(), Bytes{});
-  members_.assign(1, {});
-  asked_.resize(kMemos);
-  joined_.resize(kMemos);
-  demands_.orders.reserve(touches_.size());
-  for (Node node : run) {
-    for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) step(touches_[k]);
+  if (any_alloc_) {
+    list_events();
+    check_lifetimes();
   }
-  for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
-  demands_.pairs += static_cast<std::int64_t>(demands_.orders.size());
+  auto found = std::async(beside(touches_.size()), [&] {
+    expect_all();
+    find_all(run);
+  });
+  order_all(run);
+  found.get();
   return std::move(demands_);
 }
 
@@ -227,36 +226,38 @@ std::uint32_t BytePass::update_of(const Touch& touch) {
       .first->second;
 }
 
-// --- along the run ---
+// --- who must be ordered ---
 
-void BytePass::step(const Touch& touch) {
+void BytePass::order_all(std::span<const Node> run) {
+  touched_.emplace(regions_.size(), Touched{});
+  members_.assign(1, {});
+  asked_.resize(kMemos);
+  joined_.resize(kMemos);
+  demands_.orders.reserve(demands_.orders.size() + touches_.size());
+  for (Node node : run) {
+    for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) order_step(touches_[k]);
+  }
+  demands_.pairs += static_cast<std::int64_t>(demands_.orders.size());
+}
+
+void BytePass::order_step(const Touch& touch) {
   switch (touch.kind) {
     case AccessKind::kRead:
-      find(touch);
-      join(touch, kReaders);
-      break;
+      return join(touch, kReaders);
     case AccessKind::kAccumulate:
-      join(touch, kAccumulates + update_of(touch));
-      break;
+      return join(touch, kAccumulates + update_of(touch));
     case AccessKind::kWrite:
     case AccessKind::kClobber:
-      overwrite(touch);
-      break;
+      return overwrite(touch);
   }
 }
 
 void BytePass::join(const Touch& touch, std::uint32_t kind) {
   for (const PointRange& range : ranges(touch)) {
-    bytes_->visit(range, [&](Point, Point, Bytes& bytes) {
-      if (bytes.kind != kind) {
-        bytes.before = bytes.group;
-        bytes.group = 0;
-        bytes.kind = kind;
-      }
-      check(touch.node, bytes.before);
-      bytes.group = with(bytes.group, touch.node);
-      if (kind < kAccumulates) return;
-      bytes.version = accumulated(bytes.version, touch.node, plan_.tensors[touch.tensor].root);
+    touched_->visit(range, [&](Point, Point, Touched& last) {
+      if (last.kind != kind) last = {.kind = kind, .before = last.group};
+      check(touch.node, last.before);
+      last.group = with(last.group, touch.node);
     });
   }
 }
@@ -290,9 +291,9 @@ BytePass::Group BytePass::with(Group group, Node node) {
 
 void BytePass::overwrite(const Touch& touch) {
   for (const PointRange& range : ranges(touch)) {
-    bytes_->look(range, [&](Point, Point, const Bytes& bytes) { check(touch.node, bytes.group); });
-    bytes_->assign(range,
-                   {.kind = kWriter, .version = touch.version, .group = with(0, touch.node)});
+    touched_->look(range,
+                   [&](Point, Point, const Touched& last) { check(touch.node, last.group); });
+    touched_->assign(range, {.kind = kWriter, .group = with(0, touch.node)});
   }
 }
 
@@ -311,40 +312,6 @@ void BytePass::check(Node node, Group group) {
     ++asked;
   }
   memo = {group, node, asked};
-}
-
-void BytePass::find(const Touch& touch) {
-  if (touch.keeps) return find_kept(touch);
-  tell_writers(touch);
-  Piece one;
-  const std::span<const Piece> pieces = expected(touch, one);
-  std::size_t piece = 0;
-  for (const PointRange& range : ranges(touch)) {
-    bytes_->look(range, [&](Point begin, Point end, const Bytes& bytes) {
-      while (piece < pieces.size() && pieces[piece].end <= begin) ++piece;
-      for (std::size_t k = piece; k < pieces.size() && pieces[k].begin < end; ++k) {
-        if (base(pieces[k].version) == kUnwritten) {
-          fault(touch, "reads bytes that nothing has written");
-        } else if (pieces[k].version != bytes.version) {
-          fault(touch, "finds another version than it expects");
-        }
-      }
-    });
-  }
-}
-
-void BytePass::find_kept(const Touch& touch) {
-  const TensorId root = plan_.tensors[touch.tensor].root;
-  for (const PointRange& range : ranges(touch)) {
-    bytes_->look(range, [&](Point, Point, const Bytes& bytes) {
-      for (Version v = bytes.version; v != kInitial; v = contents_[v].before) {
-        if (!touch.or_own || contents_[v].root != root) {
-          return fault(touch, "finds an input or constant that has been overwritten");
-        }
-        if (contents_[v].before == v) return;
-      }
-    });
-  }
 }
 
 PoolId BytePass::pool_of(const Touch& touch) const {

@@ -93,9 +93,9 @@ class BytePass {
     Node node = kNoNode;
     std::uint32_t found = 0;
   };
-  struct Bytes {
+  /// Who touched bytes last: a group of one kind, and the group before it.
+  struct Touched {
     std::uint32_t kind = 0;
-    Version version = kInitial;
     Group group = 0, before = 0;
   };
   struct Initial {
@@ -133,14 +133,18 @@ class BytePass {
   Version after_alloc(const Touch& touch, Version version) const;
   Version base(Version version) const;
   Version accumulated(Version version, Node node, TensorId root);
+  // What is found, along the run.
+  void find_all(std::span<const Node> run);
+  void find_step(const Touch& touch);
+  void find(const Touch& touch);
+  void find_kept(const Touch& touch);
   void tell_writers(const Touch& touch);
-  // Along the run.
-  void step(const Touch& touch);
+  // Who must be ordered, along the run.
+  void order_all(std::span<const Node> run);
+  void order_step(const Touch& touch);
   void join(const Touch& touch, std::uint32_t kind);
   Group with(Group group, Node node);
   void overwrite(const Touch& touch);
-  void find(const Touch& touch);
-  void find_kept(const Touch& touch);
   void check(Node node, Group group);
   // alloc and free.
   void list_events();
@@ -164,8 +168,8 @@ class BytePass {
   std::vector<std::uint8_t> one_instance_;     ///< By root.
   std::vector<std::vector<Initial>> initial_;  ///< By root: inputs and constants.
   std::map<std::pair<UpdateId, DType>, std::uint32_t> updates_;
-  std::optional<PointMap<Bytes>> bytes_;
-  std::optional<PointMap<Version>> family_, named_;
+  std::optional<PointMap<Touched>> touched_;
+  std::optional<PointMap<Version>> found_, family_, named_;
   PointRange family_hull_;                         ///< Where `family_` may hold something.
   std::vector<std::uint32_t> family_accumulates_;  ///< Touches of the family.
   std::size_t first_piece_ = 0;                    ///< Of the read that is looked at.

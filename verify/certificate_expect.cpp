@@ -1,4 +1,5 @@
-// The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]).
+// The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]), and
+// along the run what it finds.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -260,6 +261,63 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
     version = at->second;
   }
   return version;
+}
+
+// --- what is found ---
+
+void BytePass::find_all(std::span<const Node> run) {
+  found_.emplace(regions_.size(), kInitial);
+  for (Node node : run) {
+    for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) find_step(touches_[k]);
+  }
+  for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
+}
+
+void BytePass::find_step(const Touch& touch) {
+  if (touch.kind == AccessKind::kRead) return find(touch);
+  for (const PointRange& range : ranges(touch)) {
+    if (touch.kind != AccessKind::kAccumulate) {
+      found_->assign(range, touch.version);
+      continue;
+    }
+    found_->visit(range, [&](Point, Point, Version& version) {
+      version = accumulated(version, touch.node, plan_.tensors[touch.tensor].root);
+    });
+  }
+}
+
+void BytePass::find(const Touch& touch) {
+  if (touch.keeps) return find_kept(touch);
+  tell_writers(touch);
+  Piece one;
+  const std::span<const Piece> pieces = expected(touch, one);
+  std::size_t piece = 0;
+  for (const PointRange& range : ranges(touch)) {
+    found_->look(range, [&](Point begin, Point end, Version version) {
+      while (piece < pieces.size() && pieces[piece].end <= begin) ++piece;
+      for (std::size_t k = piece; k < pieces.size() && pieces[k].begin < end; ++k) {
+        if (base(pieces[k].version) == kUnwritten) {
+          fault(touch, "reads bytes that nothing has written");
+        } else if (pieces[k].version != version) {
+          fault(touch, "finds another version than it expects");
+        }
+      }
+    });
+  }
+}
+
+void BytePass::find_kept(const Touch& touch) {
+  const TensorId root = plan_.tensors[touch.tensor].root;
+  for (const PointRange& range : ranges(touch)) {
+    found_->look(range, [&](Point, Point, Version version) {
+      for (Version v = version; v != kInitial; v = contents_[v].before) {
+        if (!touch.or_own || contents_[v].root != root) {
+          return fault(touch, "finds an input or constant that has been overwritten");
+        }
+        if (contents_[v].before == v) return;
+      }
+    });
+  }
 }
 
 void BytePass::tell_writers(const Touch& touch) {
