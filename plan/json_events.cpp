@@ -152,13 +152,11 @@ class Adapter {
   bool StartArray() { return deeper() && handler_.on_array_begin(stream_.Tell() - 1); }
   bool EndObject(std::size_t /*members*/) {
     --depth_;
-    if (!handler_.on_object_end(stream_.Tell())) return false;
-    stream_.seek(handler_.read_on(stream_.Tell()));
-    return true;
+    return handler_.on_object_end(stream_.Tell()) && read_on();
   }
   bool EndArray(std::size_t /*elements*/) {
     --depth_;
-    return handler_.on_array_end(stream_.Tell());
+    return handler_.on_array_end(stream_.Tell()) && read_on();
   }
 
   // Never called: numbers come as text.
@@ -194,6 +192,10 @@ class Adapter {
     return false;
   }
 
+  bool read_on() {
+    stream_.seek(handler_.read_on(stream_.Tell()));
+    return true;
+  }
   bool deeper() {
     if (++depth_ <= kMaxJsonDepth) return true;
     error = {"json.depth", "nested deeper than " + std::to_string(kMaxJsonDepth) + " levels",

@@ -47,8 +47,8 @@ class JsonHandler {
   virtual bool on_array_begin(std::size_t begin) = 0;
   virtual bool on_array_end(std::size_t end) = 0;  ///< One past the bracket.
 
-  /// Behind an object that ended at `at`: where the scan goes on. A handler may read the text
-  /// itself, as far as the end of a later value in the same array.
+  /// Behind an object or array that ended at `at`: where the scan goes on. A handler may read the
+  /// text itself, as far as the end of a later value in the same array.
   virtual std::size_t read_on(std::size_t at) { return at; }
 };
 

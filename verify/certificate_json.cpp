@@ -92,7 +92,8 @@ std::vector<Field> fields(Fault& f) {
 
 class Reader : public JsonHandler {
  public:
-  explicit Reader(Certificate& certificate) : certificate_(certificate) {}
+  Reader(std::string_view text, Certificate& certificate)
+      : text_(text), certificate_(certificate) {}
 
   bool on_null(JsonSpan span) override { return fail(span.begin, "null"); }
   bool on_bool(bool, JsonSpan span) override { return fail(span.begin, "a boolean"); }
@@ -189,6 +190,20 @@ class Reader : public JsonHandler {
     return true;
   }
 
+  /// Rows of plain numbers are most of a certificate.
+  std::size_t read_on(std::size_t at) override {
+    if (depth_ != 4 || field_->rows == nullptr) return at;
+    const std::string_view left = text_.substr(at);
+    const char* row = left.data();
+    const char* const end = row + left.size();
+    while (end - row > 2 && row[0] == ',' && row[1] == '[') {
+      const char* const behind = read_row(row + 2, end, *field_->rows);
+      if (behind == nullptr) break;
+      row = behind;
+    }
+    return at + static_cast<std::size_t>(row - left.data());
+  }
+
   std::optional<JsonError> finish(std::size_t at) {
     if (error_) return error_;
     for (std::string_view key : kKeys) {
@@ -206,6 +221,28 @@ class Reader : public JsonHandler {
  private:
   static constexpr std::string_view kKeys[] = {"memverify_certificate", "plan", "verdict", "cases",
                                                "faults"};
+  /// The place behind the row; nullptr, and nothing read, if it is anything but numbers and commas.
+  static const char* read_row(const char* at, const char* end, Rows& rows) {
+    const std::size_t size = rows.numbers.size();
+    for (bool more = true; more;) {
+      std::int64_t number = 0;
+      const auto [behind, error] = std::from_chars(at, end, number);
+      bool is_plain = error == std::errc() && behind != end && (*behind == ',' || *behind == ']');
+      if (is_plain) {
+        const char* const digits = *at == '-' ? at + 1 : at;
+        is_plain = *digits != '0' || behind == digits + 1;
+      }
+      if (!is_plain) {
+        rows.numbers.resize(size);
+        return nullptr;
+      }
+      rows.numbers.push_back(number);
+      more = *behind == ',';
+      at = behind + 1;
+    }
+    rows.ends.push_back(rows.numbers.size());
+    return at;
+  }
   bool fail(std::size_t at, std::string_view what) {
     error_ = JsonError{"certificate.format", std::string(what) + " has no place here", at};
     return false;
@@ -218,6 +255,7 @@ class Reader : public JsonHandler {
     return false;
   }
 
+  std::string_view text_;
   Certificate& certificate_;
   int depth_ = 0;
   std::int64_t version_ = 0;
@@ -269,7 +307,7 @@ std::string write_certificate(const Certificate& certificate) {
 
 Result<Certificate> read_certificate(std::string_view text, const std::string& name) {
   Certificate certificate;
-  Reader reader(certificate);
+  Reader reader(text, certificate);
   std::optional<JsonError> error = scan_json(text, reader);
   if (!error) error = reader.finish(text.size());
   if (!error) return certificate;
