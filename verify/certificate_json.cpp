@@ -32,6 +32,7 @@ void add_rows(std::string& text, std::string_view key, const Rows& rows) {
   text += ",\n\"" + std::string(key) + "\":[";
   constexpr std::size_t kMostDigits = 20;
   std::string digits;  // Of one row, each number after a comma.
+  text.reserve(text.size() + 4 * (rows.numbers.size() + rows.size()));
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto row = rows.row(k);
     digits.resize(std::max(digits.size(), (row.size() + 2) * (kMostDigits + 1)));

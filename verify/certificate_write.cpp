@@ -6,6 +6,7 @@
 #include <future>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,7 +70,8 @@ class Tracer {
   }
 
   /// False if some order has no reason, or the reasons do not come to rest.
-  bool trace(std::span<const std::pair<Node, Node>> needed) {
+  bool trace(std::span<const std::pair<Node, Node>> orders) {
+    const std::vector<std::pair<Node, Node>> needed = not_implied(orders);
     for (int round = 0; round < kMostRounds; ++round) {
       needed_of_.assign(run_.size(), kNothing);
       orders_of_.assign(run_.size(), {});
@@ -116,6 +118,29 @@ class Tracer {
     Node before;
     auto operator<=>(const Needed&) const = default;
   };
+
+  /// Without those that follow from the one before of the same line and chain: of an earlier node
+  /// on the line, and of a later completion on the chain.
+  std::vector<std::pair<Node, Node>> not_implied(std::span<const std::pair<Node, Node>> orders) {
+    std::vector<std::pair<Node, Node>> result;
+    struct Places {
+      std::uint32_t on_line, on_chain;
+    };
+    std::unordered_map<std::uint64_t, Places> last;  // By line and chain.
+    for (const auto& [node, before] : orders) {
+      const cert::NodeInfo& info = model_[node];
+      const Model::Place chain = model_.chain(before);
+      if (info.line == chain.line) continue;
+      const Places places{info.at, chain.at};
+      const auto [at, is_new] =
+          last.try_emplace(std::uint64_t{info.line} << 32 | chain.line, places);
+      Places& known = at->second;
+      if (!is_new && known.on_line <= info.at && chain.at <= known.on_chain) continue;
+      known = places;
+      result.emplace_back(node, before);
+    }
+    return result;
+  }
 
   bool trace_back() {
     while (reached_ > 0) {
