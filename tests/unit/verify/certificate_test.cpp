@@ -304,6 +304,64 @@ TEST(Certificate, TextThatIsNoneIsBadInput) {
   EXPECT_EQ(id(other), "certificate.version");
 }
 
+TEST(Certificate, RowsAreReadAlikeHoweverTheyAreWritten) {
+  cert::Case proof;
+  for (std::int64_t k = 0; k < 20; ++k) proof.orders.push_back({k, -k, std::int64_t{1} << (3 * k)});
+  proof.writers.push_back({0});
+  proof.writers.push_back({});
+  proof.writers.push_back({0, 10});
+  const std::string plain =
+      cert::write_certificate({.plan = "00", .verdict = "safe", .cases = {proof}});
+  const auto rows = [](const std::string& text) {
+    const auto read = cert::read_certificate(text, "c");
+    if (!read.ok()) return std::pair(cert::Rows(), read.errors().front().id);
+    return std::pair(read.value().cases[0].orders, std::string());
+  };
+  EXPECT_EQ(rows(plain).first.numbers, proof.orders.numbers);
+  EXPECT_EQ(rows(plain).first.ends, proof.orders.ends);
+  const auto with = [&](const std::string& wanted, const std::string& text) {
+    std::string changed = plain;
+    changed.replace(changed.find(wanted), wanted.size(), text);
+    return changed;
+  };
+  for (const char* text : {"[5,-5 ,32768]", " [5,-5,32768]", "[5,-5,32768] ", "[ 5,-5,32768\n]"}) {
+    EXPECT_EQ(rows(with("[5,-5,32768]", text)).first.numbers, proof.orders.numbers) << text;
+  }
+  EXPECT_EQ(rows(with("[5,-5,32768]", "[5,-0,32768]")).first.numbers[16], 0);
+  for (const char* text : {"[05,-5,32768]", "[5,-,32768]", "[5,-5,]", "[5 -5]"}) {
+    EXPECT_EQ(rows(with("[5,-5,32768]", text)).second, "json.syntax") << text;
+  }
+  for (const char* text : {"[5,1.0]", "[1e0]", "[99999999999999999999]", "[[5]]", "[\"5\"]", "5"}) {
+    EXPECT_EQ(rows(with("[5,-5,32768]", text)).second, "certificate.format") << text;
+  }
+}
+
+/// A matrix of which each column is written and read, by rows of 4 bytes.
+TEST(Certificate, RowsThatTheSameAccessesTouchCountOnce) {
+  testing::PlanJson plan = {{"memverify", 1}, {"iterations", 1}};
+  plan["pools"].push_back({{"id", "p"}});
+  plan["queues"].push_back({{"id", "q"}, {"order", "serial"}});
+  plan["queues"].push_back({{"id", "r"}, {"order", "serial"}});
+  plan["storages"].push_back({{"id", "s"}, {"pool", "p"}, {"offset", 0}, {"bytes", 512}});
+  plan["tensors"].push_back({{"id", "t"}, {"storage", "s"}, {"bytes", 512}});
+  for (int column = 0; column < 2; ++column) {
+    const std::string c = std::to_string(column);
+    plan["tensors"].push_back({{"id", "c" + c},
+                               {"view_of", "t"},
+                               {"offset", 4 * column},
+                               {"dtype", "f32"},
+                               {"shape", {64, 1}},
+                               {"strides", {2, 1}}});
+    plan["ops"].push_back({{"id", "w" + c}, {"queue", "q"}, {"writes", {"c" + c}}});
+  }
+  plan["ops"].push_back({{"id", "u"}, {"queue", "r"}, {"reads", {"t"}}, {"after", {"w1"}}});
+  const Plan read = read_plan(plan.dump(), "p.json").value();
+  const CertificateResult made = certify(read, verify_happens_before(read, {}));
+  ASSERT_EQ(made.refused, "");
+  EXPECT_EQ(made.certificate.cases[0].pairs, 2);
+  EXPECT_EQ(made.certificate.cases[0].writers.numbers, (std::vector<std::int64_t>{2, 1}));
+}
+
 /// The checker must stay apart from what it checks.
 TEST(Certificate, CheckerIncludesNothingOfTheEngines) {
   for (const auto& entry : std::filesystem::directory_iterator(MEMVERIFY_SOURCE "/verify")) {
