@@ -2,8 +2,8 @@
 // (docs/certificate.md).
 //
 // Plain data, without meaning: the numbers are those of the nodes in verify/certificate_model.h.
-// This file, certificate_model, certificate_facts, certificate_bytes and certificate_check are the
-// checker: they include plan/ and each other, nothing else (a test says so).
+// All files of this name but certificate_write are the checker, or like it: they include plan/ and
+// each other, nothing else (a test says so).
 #pragma once
 
 #include <cstddef>

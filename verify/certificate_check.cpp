@@ -8,11 +8,12 @@
 #include "plan/faults.h"
 #include "plan/layout.h"
 #include "plan/words.h"
-#include "verify/certificate_bytes.h"
 #include "verify/certificate_cases.h"
+#include "verify/certificate_demands.h"
 #include "verify/certificate_facts.h"
 #include "verify/certificate_model.h"
 #include "verify/certificate_run.h"
+#include "verify/certificate_touches.h"
 #include "verify/certificate_unsafe.h"
 
 namespace memverify::cert {
@@ -34,7 +35,7 @@ std::string unmet(const Subject& subject, Orders& orders, const Case& proof) {
                       std::ranges::equal(proof.writers.row(k), demands.writers.row(k));
     if (same) continue;
     return "writers entry " + std::to_string(k) + ", of " +
-           describe(model, BytePass(model).reader(subject.run, k));
+           describe(model, Touches(model).reader(subject.run, k));
   }
   if (reads != proof.writers.size()) return "writers for reads that there are not";
   if (demands.pairs != proof.pairs) return "pairs: there are " + std::to_string(demands.pairs);
@@ -164,7 +165,7 @@ CheckResult check_verdict(const Plan& plan, const Certificate& certificate, Subj
 
 const Demands& demands_of(Subject& subject, std::vector<Node> run) {
   if (subject.run.empty() || subject.run != run) {
-    subject.demands = BytePass(subject.model).go(run);
+    subject.demands = find_demands(subject.model, run);
     subject.run = std::move(run);
   }
   return subject.demands;

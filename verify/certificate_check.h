@@ -16,8 +16,8 @@
 #include "plan/layout.h"
 #include "plan/plan.h"
 #include "verify/certificate.h"
-#include "verify/certificate_bytes.h"
 #include "verify/certificate_cases.h"
+#include "verify/certificate_demands.h"
 #include "verify/certificate_model.h"
 
 namespace memverify::cert {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "verify/certificate_search.h"
+
 namespace memverify::cert {
 namespace {
 
@@ -64,31 +66,6 @@ void counting_sort(std::vector<T>& items, std::size_t keys, Key key) {
   std::vector<T> sorted(items.size());
   for (const T& item : items) sorted[next[key(item)]++] = item;
   items.swap(sorted);
-}
-
-/// The first of an ascending list that is not less, looked for from `from` on in growing steps.
-template <typename Iterator, typename Less>
-Iterator search_from(Iterator begin, Iterator end, Iterator from, Less is_less) {
-  if (from != end && is_less(*from)) {
-    begin = from + 1;
-    for (std::ptrdiff_t step = 1; end - begin > step; step *= 2) {
-      if (!is_less(begin[step])) {
-        end = begin + step;
-        break;
-      }
-      begin += step + 1;
-    }
-  } else {
-    end = from;
-    for (std::ptrdiff_t step = 1; end - begin > step; step *= 2) {
-      if (is_less(*(end - step))) {
-        begin = end - step + 1;
-        break;
-      }
-      end -= step;
-    }
-  }
-  return std::partition_point(begin, end, is_less);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <set>
 #include <vector>
 
-#include "verify/certificate_bytes.h"
 #include "verify/certificate_facts.h"
 #include "verify/certificate_run.h"
+#include "verify/certificate_touches.h"
 
 namespace memverify::cert {
 namespace {
@@ -89,7 +89,7 @@ std::string check_race(Model& model, const Fault& fault) {
   }
   const auto first = static_cast<Node>(fault.nodes[0]);
   const auto second = static_cast<Node>(fault.nodes[1]);
-  const auto clash = BytePass(model).clash(first, second);
+  const auto clash = Touches(model).clash(first, second);
   if (!clash) return "the two share no byte that one of them changes";
   static constexpr std::string_view kRules[] = {"MV101", "MV102", "MV103"};
   if (fault.rule != kRules[clash->way]) return "they clash by another rule";

@@ -1,23 +1,32 @@
-// The part of certificate_bytes.h that says, in program order, what each read expects ([S-42]), and
-// along the run what it finds.
+#include "verify/certificate_versions.h"
+
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
-
-#include "verify/certificate_bytes.h"
 
 namespace memverify::cert {
 
+Versions::Versions(Touches& touches, const Lifetimes& lifetimes, Demands& demands)
+    : touches_(touches),
+      model_(touches.model()),
+      plan_(model_.plan()),
+      lifetimes_(lifetimes),
+      demands_(demands),
+      contents_(touches.take_contents()),
+      last_(touches.points(), kUnwritten),
+      named_(touches.points(), kUnwritten) {}
+
+// --- what is expected ---
+
 /// One instance of a family after the other, each in program order.
-void BytePass::expect_all() {
-  family_.emplace(regions_.size(), kUnwritten);
-  named_.emplace(regions_.size(), kUnwritten);
+void Versions::expect() {
   std::vector<std::uint32_t> begin(plan_.tensors.size() + 1, 0);  // By root.
   const auto for_each = [&](auto&& use) {
     for (std::uint32_t k = 0; k < touches_.size(); ++k) {
       const Touch& touch = touches_[k];
       if (touch.keeps || touch.tensor == kNone<TensorId>) continue;
-      if (touch.kind != AccessKind::kClobber) use(k, index(plan_.tensors[touch.tensor].root));
+      if (touch.kind != AccessKind::kClobber) use(k, index(touches_.root(touch)));
     }
   };
   for_each([&](std::uint32_t, std::uint32_t root) { ++begin[root + 1]; });
@@ -39,21 +48,20 @@ void BytePass::expect_all() {
       left = left.subspan(family.size());
     }
   }
-  family_.reset();
-  named_.reset();
 }
 
 /// Where all touch the same bytes and no read names its writer, bytes need not be told apart.
-bool BytePass::expect_as_one(TensorId root, std::span<const std::uint32_t> family) {
+bool Versions::expect_as_one(TensorId root, std::span<const std::uint32_t> family) {
   const Touch& first = touches_[family.front()];
   if (first.points.begin == first.points.end) return false;
   for (std::uint32_t k : family) {
     if (touches_[k].points != first.points || names_writer(touches_[k])) return false;
   }
-  for (const Initial& initial : initial_[index(root)]) {
-    if (initial.points[slot(initial.tensor, first.instance).second] != first.points) return false;
+  for (const Initial& initial : touches_.initial(root)) {
+    if (initial.points[touches_.slot(initial.tensor, first.instance).second] != first.points)
+      return false;
   }
-  Version version = initial_[index(root)].empty() ? kUnwritten : kInitial;
+  Version version = touches_.initial(root).empty() ? kUnwritten : kInitial;
   for (std::uint32_t k : family) {
     Touch& touch = touches_[k];
     if (touch.kind == AccessKind::kWrite) {
@@ -67,50 +75,50 @@ bool BytePass::expect_as_one(TensorId root, std::span<const std::uint32_t> famil
   return true;
 }
 
-void BytePass::expect_step(std::uint32_t id) {
+void Versions::expect_step(std::uint32_t id) {
   Touch& touch = touches_[id];
-  const TensorId root = plan_.tensors[touch.tensor].root;
-  if (touch.kind == AccessKind::kRead) return expect(touch);
+  const TensorId root = touches_.root(touch);
+  if (touch.kind == AccessKind::kRead) return expect_read(touch);
   if (touch.kind == AccessKind::kAccumulate) family_accumulates_.push_back(id);
-  for (const PointRange& range : ranges(touch)) {
+  for (const PointRange& range : touches_.ranges(touch)) {
     if (touch.kind == AccessKind::kWrite) {
       set(range, touch.version);
       continue;
     }
     include(range);
-    family_->visit(range, [&](Point, Point, Version& version) {
+    last_.visit(range, [&](Point, Point, Version& version) {
       version = accumulated(version, touch.node, root);
     });
   }
 }
 
-void BytePass::include(PointRange range) {
-  if (family_hull_.begin == family_hull_.end) family_hull_ = range;
-  family_hull_.begin = std::min(family_hull_.begin, range.begin);
-  family_hull_.end = std::max(family_hull_.end, range.end);
+void Versions::include(PointRange range) {
+  if (hull_.begin == hull_.end) hull_ = range;
+  hull_.begin = std::min(hull_.begin, range.begin);
+  hull_.end = std::max(hull_.end, range.end);
 }
 
-void BytePass::set(PointRange range, Version version) {
+void Versions::set(PointRange range, Version version) {
   include(range);
-  family_->assign(range, version);
+  last_.assign(range, version);
 }
 
 /// Forgets the family before.
-void BytePass::start_family(TensorId root, std::int64_t instance) {
-  family_->assign(family_hull_, kUnwritten);
-  family_hull_ = {};
+void Versions::start_family(TensorId root, std::int64_t instance) {
+  last_.assign(hull_, kUnwritten);
+  hull_ = {};
   family_accumulates_.clear();
-  for (const Initial& initial : initial_[index(root)]) {
-    const std::uint32_t in_slot = slot(initial.tensor, instance).second;
-    for (const PointRange& range : regions_.ranges(initial.points[in_slot])) set(range, kInitial);
+  for (const Initial& initial : touches_.initial(root)) {
+    const std::uint32_t in_slot = touches_.slot(initial.tensor, instance).second;
+    for (const PointRange& range : touches_.ranges(initial.points[in_slot])) set(range, kInitial);
   }
 }
 
-void BytePass::expect(Touch& touch) {
+void Versions::expect_read(Touch& touch) {
   first_piece_ = pieces_.size();
   bool named = false;
   const Node writer = named_writer(touch, named);
-  for (const PointRange& range : ranges(touch)) {
+  for (const PointRange& range : touches_.ranges(touch)) {
     if (named) {
       expect_named(touch, range, writer);
     } else {
@@ -121,52 +129,44 @@ void BytePass::expect(Touch& touch) {
     touch.version = pieces_.back().version;
     return pieces_.pop_back();
   }
-  touch.in_pieces = true;
+  touch.in_lists = true;
   touch.version = static_cast<std::uint32_t>(lists_.size());
   lists_.push_back(
       {static_cast<std::uint32_t>(first_piece_), static_cast<std::uint32_t>(pieces_.size())});
 }
 
-std::span<const BytePass::Piece> BytePass::expected(const Touch& touch, Piece& one) const {
-  if (touch.in_pieces) return Plan::slice(pieces_, lists_[touch.version]);
-  one = {0, regions_.size(), touch.version};
+std::span<const Versions::Piece> Versions::expected(const Touch& touch, Piece& one) const {
+  if (touch.in_lists) return Plan::slice(pieces_, lists_[touch.version]);
+  one = {0, touches_.points(), touch.version};
   return {&one, 1};
 }
 
-void BytePass::expect_last(const Touch& touch, PointRange range) {
-  family_->look(range, [&](Point begin, Point end, Version version) {
+void Versions::expect_last(const Touch& touch, PointRange range) {
+  last_.look(range, [&](Point begin, Point end, Version version) {
     add_piece({begin, end, after_alloc(touch, version)});
   });
 }
 
 /// Neighbours of one version are one piece.
-void BytePass::add_piece(Piece piece) {
+void Versions::add_piece(Piece piece) {
   if (pieces_.size() > first_piece_ && pieces_.back().version == piece.version) {
     pieces_.back().end = piece.end;
   } else {
     pieces_.push_back(piece);
   }
 }
-std::pair<StorageId, std::uint32_t> BytePass::slot(TensorId tensor, std::int64_t instance) const {
-  const StorageId storage = plan_.tensors[tensor].storage;
-  return {storage, model_.layout().slot_index(storage, instance)};
-}
 
 /// Nothing from before the last alloc of the slot counts.
-BytePass::Version BytePass::after_alloc(const Touch& touch, Version version) const {
-  if (!any_alloc_ || version == kUnwritten) return version;
-  const auto [storage, in_slot] = slot(touch.tensor, touch.instance);
-  Node last = kNoNode;
-  for (Node event : events_[index(storage)][in_slot]) {
-    if (event > touch.node) break;
-    if (model_.op(event).kind == OpKind::kAlloc) last = event;
-  }
+Version Versions::after_alloc(const Touch& touch, Version version) const {
+  if (!lifetimes_.any() || version == kUnwritten) return version;
+  const auto [storage, slot] = touches_.slot(touch.tensor, touch.instance);
+  const Node last = lifetimes_.last_alloc(storage, slot, touch.node);
   if (last == kNoNode) return version;
   const Node writer = contents_[base(version)].node;
   return writer != kNoNode && writer > last ? version : kUnwritten;
 }
 
-bool BytePass::names_writer(const Touch& touch) const {
+bool Versions::names_writer(const Touch& touch) const {
   if (touch.kind != AccessKind::kRead) return false;
   if (touch.node == model_.size()) {
     const Output& output = plan_.outputs[touch.access];
@@ -177,18 +177,18 @@ bool BytePass::names_writer(const Touch& touch) const {
 }
 
 /// The command that `from` names; `named` is false where program order decides ([S-43]).
-Node BytePass::named_writer(const Touch& touch, bool& named) const {
+Node Versions::named_writer(const Touch& touch, bool& named) const {
   const bool at_end = touch.node == model_.size();
   const OpId from = at_end ? plan_.outputs[touch.access].from : plan_.accesses[touch.access].from;
   named =
       at_end ? plan_.outputs[touch.access].from_initial : plan_.accesses[touch.access].from_initial;
   if (named || from == kNone<OpId>) return kNoNode;
-  const TensorId root = plan_.tensors[touch.tensor].root;
+  const TensorId root = touches_.root(touch);
   for (const Access& access : plan_.accesses_of(plan_.ops[from])) {
     if (access.kind == AccessKind::kRead || access.tensor == kNone<TensorId>) continue;
     if (plan_.tensors[access.tensor].root != root) continue;
     std::int64_t iteration = touch.instance + access.distance;
-    if (one_instance_[index(root)] != 0) {
+    if (touches_.has_one_instance(root)) {
       iteration = at_end ? std::int64_t{model_.iterations()} - 1 : model_[touch.node].iteration;
       if (plan_.ops[from].runs == Runs::kFirst) iteration = 0;
     }
@@ -199,38 +199,37 @@ Node BytePass::named_writer(const Touch& touch, bool& named) const {
   return kNoNode;
 }
 
-void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
-  named_->assign(range, kUnwritten);
+void Versions::expect_named(const Touch& touch, PointRange range, Node writer) {
+  named_.assign(range, kUnwritten);
   const auto clip = [&](const PointRange& points, auto&& use) {
-    for (const PointRange& r : regions_.ranges(points)) {
+    for (const PointRange& r : touches_.ranges(points)) {
       const PointRange both{std::max(r.begin, range.begin), std::min(r.end, range.end)};
       if (both.begin < both.end) use(both);
     }
   };
-  const TensorId root = plan_.tensors[touch.tensor].root;
+  const TensorId root = touches_.root(touch);
   if (writer == kNoNode) {
-    for (const Initial& initial : initial_[index(root)]) {
-      const std::uint32_t in_slot = slot(initial.tensor, touch.instance).second;
-      clip(initial.points[in_slot], [&](PointRange both) { named_->assign(both, kInitial); });
+    for (const Initial& initial : touches_.initial(root)) {
+      const std::uint32_t in_slot = touches_.slot(initial.tensor, touch.instance).second;
+      clip(initial.points[in_slot], [&](PointRange both) { named_.assign(both, kInitial); });
     }
   } else {
-    for (std::uint32_t k = first_[writer]; k < first_[writer + 1]; ++k) {
-      const Touch& w = touches_[k];
-      if (w.kind != AccessKind::kWrite || plan_.tensors[w.tensor].root != root) continue;
+    for (const Touch& w : touches_.of(writer)) {
+      if (w.kind != AccessKind::kWrite || touches_.root(w) != root) continue;
       if (w.instance != touch.instance) continue;
-      clip(w.points, [&](PointRange both) { named_->assign(both, w.version); });
+      clip(w.points, [&](PointRange both) { named_.assign(both, w.version); });
     }
   }
   for (std::uint32_t k : family_accumulates_) {
     const Touch& other = touches_[k];
     if (other.node == touch.node || (writer != kNoNode && other.node <= writer)) continue;
     clip(other.points, [&](PointRange both) {
-      named_->visit(both, [&](Point, Point, Version& version) {
+      named_.visit(both, [&](Point, Point, Version& version) {
         version = accumulated(version, other.node, root);
       });
     });
   }
-  named_->look(range, [&](Point begin, Point end, Version version) {
+  named_.look(range, [&](Point begin, Point end, Version version) {
     if (base(version) == kUnwritten && writer != kNoNode) {
       expect_last(touch, {begin, end});
     } else {
@@ -239,13 +238,13 @@ void BytePass::expect_named(const Touch& touch, PointRange range, Node writer) {
   });
 }
 
-BytePass::Version BytePass::base(Version version) const {
+Version Versions::base(Version version) const {
   while (contents_[version].before != version) version = contents_[version].before;
   return version;
 }
 
 /// Accumulates commute: they are kept in program order, so that equal sets are equal numbers.
-BytePass::Version BytePass::accumulated(Version version, Node node, TensorId root) {
+Version Versions::accumulated(Version version, Node node, TensorId root) {
   std::vector<std::pair<Node, TensorId>> later;  // From the last on.
   while (contents_[version].before != version && contents_[version].node > node) {
     later.emplace_back(contents_[version].node, contents_[version].root);
@@ -257,7 +256,7 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
     const auto [next, family] = later.back();
     const std::uint64_t key = (std::uint64_t{version} << 32) | next;
     const auto [at, is_new] = accumulated_.try_emplace(key, static_cast<Version>(contents_.size()));
-    if (is_new) contents_.push_back({version, next, family, false});
+    if (is_new) contents_.push_back({version, next, family});
     version = at->second;
   }
   return version;
@@ -265,35 +264,35 @@ BytePass::Version BytePass::accumulated(Version version, Node node, TensorId roo
 
 // --- what is found ---
 
-void BytePass::find_all(std::span<const Node> run) {
-  found_.emplace(regions_.size(), kInitial);
+void Versions::find(std::span<const Node> run) {
+  last_ = PointMap<Version>(touches_.points(), kInitial);
   for (Node node : run) {
-    for (std::uint32_t k = first_[node]; k < first_[node + 1]; ++k) find_step(touches_[k]);
+    for (const Touch& touch : touches_.of(node)) find_step(touch);
   }
-  for (std::uint32_t k = first_[model_.size()]; k < touches_.size(); ++k) find(touches_[k]);
+  for (const Touch& touch : touches_.of(model_.size())) find_read(touch);
 }
 
-void BytePass::find_step(const Touch& touch) {
-  if (touch.kind == AccessKind::kRead) return find(touch);
-  for (const PointRange& range : ranges(touch)) {
+void Versions::find_step(const Touch& touch) {
+  if (touch.kind == AccessKind::kRead) return find_read(touch);
+  for (const PointRange& range : touches_.ranges(touch)) {
     if (touch.kind != AccessKind::kAccumulate) {
-      found_->assign(range, touch.version);
+      last_.assign(range, touch.version);
       continue;
     }
-    found_->visit(range, [&](Point, Point, Version& version) {
-      version = accumulated(version, touch.node, plan_.tensors[touch.tensor].root);
+    last_.visit(range, [&](Point, Point, Version& version) {
+      version = accumulated(version, touch.node, touches_.root(touch));
     });
   }
 }
 
-void BytePass::find(const Touch& touch) {
+void Versions::find_read(const Touch& touch) {
   if (touch.keeps) return find_kept(touch);
   tell_writers(touch);
   Piece one;
   const std::span<const Piece> pieces = expected(touch, one);
   std::size_t piece = 0;
-  for (const PointRange& range : ranges(touch)) {
-    found_->look(range, [&](Point begin, Point end, Version version) {
+  for (const PointRange& range : touches_.ranges(touch)) {
+    last_.look(range, [&](Point begin, Point end, Version version) {
       while (piece < pieces.size() && pieces[piece].end <= begin) ++piece;
       for (std::size_t k = piece; k < pieces.size() && pieces[k].begin < end; ++k) {
         if (base(pieces[k].version) == kUnwritten) {
@@ -306,10 +305,10 @@ void BytePass::find(const Touch& touch) {
   }
 }
 
-void BytePass::find_kept(const Touch& touch) {
-  const TensorId root = plan_.tensors[touch.tensor].root;
-  for (const PointRange& range : ranges(touch)) {
-    found_->look(range, [&](Point, Point, Version version) {
+void Versions::find_kept(const Touch& touch) {
+  const TensorId root = touches_.root(touch);
+  for (const PointRange& range : touches_.ranges(touch)) {
+    last_.look(range, [&](Point, Point, Version version) {
       for (Version v = version; v != kInitial; v = contents_[v].before) {
         if (!touch.or_own || contents_[v].root != root) {
           return fault(touch, "finds an input or constant that has been overwritten");
@@ -320,7 +319,7 @@ void BytePass::find_kept(const Touch& touch) {
   }
 }
 
-void BytePass::tell_writers(const Touch& touch) {
+void Versions::tell_writers(const Touch& touch) {
   Rows& rows = demands_.writers;
   Piece one;
   std::optional<Node> last;
@@ -330,6 +329,10 @@ void BytePass::tell_writers(const Touch& touch) {
     rows.numbers.push_back(writer == kNoNode ? 0 : std::int64_t{touch.node} - std::int64_t{writer});
   }
   rows.ends.push_back(rows.numbers.size());
+}
+
+void Versions::fault(const Touch& touch, const std::string& what) {
+  if (demands_.fault.empty()) demands_.fault = touches_.name(touch) + " " + what;
 }
 
 }  // namespace memverify::cert
