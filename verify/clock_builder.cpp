@@ -276,7 +276,7 @@ void ClockBuilder::merge(const Stamp& stamp) {
     if (its[k] == base[k] && &from == &now_) continue;
     raise_chunk(&dense_[k * Clocks::kChunk], &from.counts[its[k] * Clocks::kChunk]);
   }
-  if (&from == &now_) joined_row_ = stamp.row;
+  if (&from == &now_ && joined_row_ == base_) joined_row_ = stamp.row;
   merge_pieces(from, from.pieces_of(stamp.row));
   if (stamp.chain != kNoChain) raise(stamp.chain, stamp.length);
 }

@@ -115,7 +115,7 @@ class ClockBuilder {
   std::size_t own_queue_ = 0;
   std::uint32_t own_count_ = 0;
   std::vector<std::uint32_t> dense_;
-  std::uint32_t joined_row_ = 0;  ///< The last row of `now_` that went into `dense_`.
+  std::uint32_t joined_row_ = 0;  ///< The first that `dense_` joined: it mostly has the most.
   std::vector<Clocks::Piece> pieces_, added_;
   std::uint32_t first_own_ = 0;  ///< Chunks from here on are in no row, and may change.
 };
