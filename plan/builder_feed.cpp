@@ -82,7 +82,8 @@ void BuilderFeed::work() {
     lock.lock();
     full_.pop_front();
     free_.push_back(batch);
-    changed_.notify_all();
+    // A reader that waits has filled all; to wake it for each that is emptied costs more.
+    if (full_.empty() || free_.size() == batches_.size() / 2) changed_.notify_all();
   }
 }
 

@@ -54,7 +54,7 @@ class BuilderFeed {
   PlanBuilder& builder();
 
  private:
-  static constexpr std::size_t kBatch = 256;
+  static constexpr std::size_t kBatch = 128;
   using AnySpec = std::variant<StorageSpec, TensorSpec, OpSpec>;
   struct Batch {
     std::vector<AnySpec> specs;
@@ -67,7 +67,7 @@ class BuilderFeed {
   void work();
 
   PlanBuilder& builder_;
-  std::array<Batch, 4> batches_;
+  std::array<Batch, 8> batches_;
   Batch* open_ = nullptr;  ///< Is being filled.
 
   std::mutex mutex_;

@@ -68,6 +68,12 @@ struct PlanBuilder::Impl {
   Faults faults;
   Faults op_faults;  ///< Of resolve_ops, which works beside the rest.
 
+  /// Hints of `expect_text`. A list gets the room when it has kMany things: what is reserved and
+  /// not used costs the rest of a huge page.
+  std::size_t things_to_come = 0;
+  std::size_t names_to_come = 0;
+  static constexpr std::size_t kMany = 1024;
+
   Impl();
 
   // --- Adding (builder.cpp, builder_op.cpp) ---
@@ -95,13 +101,14 @@ struct PlanBuilder::Impl {
                            std::string_view section) {
     assert(next < kNoId);
     std::vector<std::uint32_t>& ids = by_string[static_cast<std::size_t>(kind)];
-    constexpr std::size_t kAtOnce = 1024;  // One by one costs 2 % of what verifying does.
-    if (index(string) >= ids.size()) ids.resize(index(string) + kAtOnce, kNoId);
+    if (index(string) >= ids.size()) make_room(ids, string);
     std::uint32_t& id = ids[index(string)];
     if (id != kNoId || name.empty() || !is_utf8) check_id(kind, name, id, next, section);
     if (id == kNoId && !name.empty()) id = static_cast<std::uint32_t>(next);
     return names.text(string);
   }
+  /// Room for the id of `string` and of some names behind it.
+  void make_room(std::vector<std::uint32_t>& ids, StringId string);
   void check_id(NameKind kind, std::string_view name, std::uint32_t known, std::size_t next,
                 std::string_view section);
   ThreadId thread(std::string_view name);  ///< Declares it at its first mention, as below.

@@ -66,9 +66,23 @@ class PlanBuilder::Impl::OpAdder {
     lists();
     times();
     plan_.ops.push_back(op_);
+    if (plan_.ops.size() == kMany) make_room();
   }
 
  private:
+  void make_room() {
+    const std::size_t things = impl_.things_to_come;
+    const auto room = [](auto& items, std::size_t most) {
+      if (!items.empty()) items.reserve(most);
+    };
+    plan_.ops.reserve(things);
+    room(plan_.accesses, 2 * things);
+    room(plan_.waits, things);
+    room(plan_.signals, things);
+    room(plan_.afters, things);
+    room(plan_.exprs, 2 * things);
+  }
+
   void fail(std::string_view id, std::string message, std::string_view field) {
     impl_.fail(id, std::move(message), json_pointer({"ops", at_, field}));
   }

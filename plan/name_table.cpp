@@ -93,7 +93,7 @@ NameTable::NameTable() : arena_(std::make_shared<NameArena>()), slots_(1024) {}
 void NameTable::reserve(std::size_t names) {
   texts_.reserve(names);
   // Slots are touched at once, so rather a few too small than too large.
-  const std::size_t slots = std::bit_floor(2 * names);
+  const std::size_t slots = std::bit_floor(names + names / 4 * 3);
   if (slots > slots_.size()) grow(slots);
 }
 

@@ -60,6 +60,9 @@ class ProgramMaker {
       find_contended();
       bind();
     }
+    for (std::size_t event = 0; event < last_signal_.size(); ++event) {
+      program_.some_unheard |= last_signal_[event] != kNoCmd && is_waited_for_[event] == 0;
+    }
     return std::move(program_);
   }
 
@@ -99,6 +102,7 @@ class ProgramMaker {
     program_.signals.resize(plan_.semaphores.size());
     submitted_.assign(plan_.queues.size(), 0);
     last_signal_.assign(plan_.events.size(), kNoCmd);
+    is_waited_for_.assign(plan_.events.size(), 0);
     thread_blocker_.assign(plan_.threads.size(), kNoCmd);
     fence_.assign(plan_.queues.size(), kNoCmd);
     program_.is_bound.assign(plan_.ops.size(), 0);
@@ -113,25 +117,30 @@ class ProgramMaker {
       program_.some_dropped |= op.kind != OpKind::kView;
       return;
     }
-    program_.has_records |= op.kind == OpKind::kRecord;
-    Instance instance{
-        .op = id, .iteration = iteration, .skipped = what == Fate::kPasses, .queue = op.queue};
     if (op.queue != kNone<QueueId> && is_counted(op.kind)) {
       const std::optional<std::int64_t>& depth = plan_.queues[op.queue].depth;
       std::uint32_t& count = submitted_[index(op.queue)];
       if (depth && *depth <= count) {
-        Instance gate = instance;
+        Instance& gate = add_instance(id, iteration, what);
         gate.gate = true;
-        gate.queue = kNone<QueueId>;
         gate.op_index = count;
-        program_.instances.push_back(gate);
       }
       ++count;
     }
     const Cmd cmd = static_cast<Cmd>(program_.instances.size());
     name_place(std::size_t{iteration} * plan_.ops.size() + index(id), cmd);
+    Instance& instance = add_instance(id, iteration, what);
+    instance.queue = op.queue;
     if (!plan_.semaphores.empty()) list_signals(cmd, instance, op);
-    program_.instances.push_back(instance);
+  }
+
+  /// In place: to copy what has just been stored, piece by piece, waits for the stores.
+  Instance& add_instance(OpId id, std::uint32_t iteration, Fate fate) {
+    Instance& instance = program_.instances.emplace_back();
+    instance.op = id;
+    instance.iteration = iteration;
+    instance.skipped = fate == Fate::kPasses;
+    return instance;
   }
 
   /// The places are listed from the first on that differs from its command.
@@ -235,6 +244,7 @@ class ProgramMaker {
   }
 
   void bind_event(OpId op, EventId event) {
+    is_waited_for_[index(event)] = 1;
     const Cmd source = last_signal_[index(event)];
     if (source == kNoCmd) {
       program_.some_unbound = true;
@@ -434,11 +444,12 @@ class ProgramMaker {
   Program program_;
   Valuation valuation_;
   std::vector<SemaphoreIndex> semaphores_;
-  std::vector<std::uint8_t> is_contended_;  ///< By semaphore.
-  std::vector<std::int64_t> taken_;         ///< By semaphore: by the waits so far.
-  std::vector<Cmd> last_signal_;            ///< By event.
-  std::vector<Cmd> thread_blocker_;         ///< By thread.
-  std::vector<Cmd> fence_;                  ///< By queue.
+  std::vector<std::uint8_t> is_contended_;   ///< By semaphore.
+  std::vector<std::int64_t> taken_;          ///< By semaphore: by the waits so far.
+  std::vector<Cmd> last_signal_;             ///< By event.
+  std::vector<std::uint8_t> is_waited_for_;  ///< By event: by some command so far.
+  std::vector<Cmd> thread_blocker_;          ///< By thread.
+  std::vector<Cmd> fence_;                   ///< By queue.
   std::vector<Cmd> last_of_queue_;
   std::vector<std::uint32_t> submitted_;  ///< By queue: ops so far.
 };

@@ -131,7 +131,7 @@ struct Program {
   std::vector<std::uint8_t> is_bound;  ///< By OpId: some instance's event wait found its event.
   bool some_unbound = false;           ///< Some instance's did not.
   bool some_dropped = false;           ///< Some command has no instance in some iteration.
-  bool has_records = false;            ///< Among the instances.
+  bool some_unheard = false;           ///< No wait names some event that was recorded or signalled.
   bool has_lifetimes = false;          ///< The plan has an alloc or free.
   /// Semaphores that waits of several queues, or in no order, take from, and all waits on them in
   /// program order: no needs of their commands. See verify/one_semaphore.h.

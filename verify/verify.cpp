@@ -363,7 +363,7 @@ class Verifier {
 
   /// Which waits for events ever found what they wait for, and whether all did.
   void note_syncs(const Program& program) {
-    const bool may_warn = program.some_unbound || program.some_dropped || program.has_records;
+    const bool may_warn = program.some_unbound || program.some_dropped || program.some_unheard;
     if (bound_.empty()) {
       bound_ = program.is_bound;
       may_warn_ = may_warn;
