@@ -47,6 +47,12 @@ std::int64_t turn(const Plan& plan) {
 }  // namespace
 
 void Cases::choose_lengths() {
+  const std::int64_t most =
+      kMostInstances / std::max<std::int64_t>(static_cast<std::int64_t>(plan_.ops.size()), 1);
+  if (plan_.iterations == 1 && most >= 1) {  // No other number stands for one.
+    lengths_.push_back(1);
+    return;
+  }
   const std::string differs = what_differs(plan_);
   const std::int64_t phases = differs.empty() ? turn(plan_) : 0;
   std::int64_t reach = 0;
@@ -54,8 +60,6 @@ void Cases::choose_lengths() {
     reach = std::max<std::int64_t>(reach, access.distance);
   }
   const std::int64_t shows = 2 * phases + reach + 2;  // docs/certificate.md, "Loops".
-  const std::int64_t most =
-      kMostInstances / std::max<std::int64_t>(static_cast<std::int64_t>(plan_.ops.size()), 1);
   if (plan_.iterations) {
     std::int64_t n = *plan_.iterations;
     if (phases > 0 && n - shows > phases) n = shows + (n - shows) % phases;

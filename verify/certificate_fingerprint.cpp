@@ -1,6 +1,6 @@
 // What a certificate is of: a hash of everything in a plan that has a meaning.
-#include <array>
 #include <bit>
+#include <limits>
 #include <type_traits>
 
 #include "verify/certificate.h"
@@ -20,11 +20,15 @@ class Hash {
   requires std::is_enum_v<T>
   void add(T value) { add(static_cast<std::uint64_t>(value)); }
   /// Values of at most 32 bits, two at a time.
-  template <typename... T>
-  void all(T... values) {
-    const std::array<std::uint64_t, (sizeof...(T) + 1) / 2 * 2> words{
-        static_cast<std::uint32_t>(values)...};
-    for (std::size_t k = 0; k < words.size(); k += 2) add(words[k] | words[k + 1] << 32);
+  template <typename A, typename B, typename... Rest>
+  void all(A a, B b, Rest... rest) {
+    add(std::uint64_t{static_cast<std::uint32_t>(a)} | std::uint64_t{static_cast<std::uint32_t>(b)}
+                                                           << 32);
+    if constexpr (sizeof...(rest) == 1) {
+      (add(std::uint64_t{static_cast<std::uint32_t>(rest)}), ...);
+    } else if constexpr (sizeof...(rest) > 1) {
+      all(rest...);
+    }
   }
   void add(std::string_view text) {
     add(std::uint64_t{text.size()});
@@ -65,12 +69,13 @@ class Fingerprint {
 
  private:
   void number(std::int64_t value) { hash_.add(static_cast<std::uint64_t>(value)); }
+  /// A constant is itself; a formula comes behind a number that marks it.
   void expr(Expr e) {
-    if (e.is_constant()) {
-      hash_.add(std::uint64_t{0});
-      return number(e.constant);
-    }
-    hash_.add(std::uint64_t{1});
+    constexpr std::int64_t kMark = std::numeric_limits<std::int64_t>::min();
+    if (e.is_constant() && e.constant != kMark) return number(e.constant);
+    number(kMark);
+    hash_.add(std::uint64_t{e.is_constant()});
+    if (e.is_constant()) return;
     hash_.add(plan_.formulas.to_string(e));
     for (SymbolId symbol : plan_.formulas.symbols(e)) hash_.add(symbol);
   }
@@ -79,7 +84,6 @@ class Fingerprint {
     if (e) expr(*e);
   }
   void list(Range range) {
-    hash_.add(std::uint64_t{range.size()});
     for (Expr e : Plan::slice(plan_.exprs, range)) expr(e);
   }
 
@@ -108,7 +112,7 @@ class Fingerprint {
       expr(s.initial);
     }
     for (const Storage& storage : plan_.storages) {
-      hash_.add(storage.pool);
+      hash_.all(storage.pool, storage.slots.size());
       list(storage.slots);
       expr(storage.bytes);
     }
@@ -116,7 +120,8 @@ class Fingerprint {
 
   void tensors() {
     for (const Tensor& t : plan_.tensors) {
-      hash_.all(t.placement, t.dtype, t.has_strides, t.storage, t.base);
+      hash_.all(t.placement, t.dtype, t.has_strides, t.storage, t.base, t.shape.size(),
+                t.strides.size());
       expr(t.offset);
       expr(t.bytes);
       list(t.shape);
@@ -126,9 +131,11 @@ class Fingerprint {
   }
 
   void op(const Op& op) {
+    const OpDetails& details = plan_.details_of(op);
+    const bool is_plain =
+        details.in_place.size() + details.when.size() + details.queues.size() == 0;
     hash_.all(op.kind, op.runs, op.skipped_pass, op.queue, op.thread, op.event, op.storage,
-              op.accesses.size(), op.waits.size(), op.signals.size(), op.after.size(),
-              plan_.in_place_of(op).size(), plan_.when_of(op).size(), plan_.queues_of(op).size());
+              op.accesses.size(), op.waits.size(), op.signals.size(), op.after.size(), is_plain);
     for (const Access& a : plan_.accesses_of(op)) access(a);
     for (const Wait& w : plan_.waits_of(op)) {
       hash_.all(w.kind, w.consume, w.event, w.semaphore, w.queue);
@@ -139,6 +146,8 @@ class Fingerprint {
       expr(s.value);
     }
     for (const After& after : plan_.after_of(op)) hash_.all(after.op, after.distance);
+    if (is_plain) return;
+    hash_.all(plan_.in_place_of(op).size(), plan_.when_of(op).size(), plan_.queues_of(op).size());
     for (const InPlace& pair : plan_.in_place_of(op)) {
       hash_.all(pair.read, pair.written, pair.any);
     }

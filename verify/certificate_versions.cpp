@@ -37,9 +37,14 @@ void Versions::expect() {
   const auto instance = [&](std::uint32_t k) { return touches_[k].instance; };
   for (std::size_t root = 0; root + 1 < begin.size(); ++root) {
     std::span<std::uint32_t> left(by_root.data() + begin[root], begin[root + 1] - begin[root]);
-    if (!std::ranges::is_sorted(left, {}, instance)) std::ranges::stable_sort(left, {}, instance);
+    const bool is_one = touches_.has_one_instance(static_cast<TensorId>(root));
+    if (!is_one && !std::ranges::is_sorted(left, {}, instance)) {
+      std::ranges::stable_sort(left, {}, instance);
+    }
     while (!left.empty()) {
-      const auto end = std::ranges::upper_bound(left, instance(left.front()), {}, instance);
+      const auto end = is_one
+                           ? left.end()
+                           : std::ranges::upper_bound(left, instance(left.front()), {}, instance);
       const auto family = left.first(static_cast<std::size_t>(end - left.begin()));
       if (!expect_as_one(static_cast<TensorId>(root), family)) {
         start_family(static_cast<TensorId>(root), instance(left.front()));

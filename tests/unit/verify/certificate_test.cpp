@@ -285,6 +285,24 @@ TEST(Certificate, OfAnotherPlanIsToldFromOneThatIsWrong) {
   EXPECT_EQ(check_certificate(plan.value(), other).kind, Kind::kOtherPlan);
 }
 
+TEST(Certificate, FingerprintIsOfWhatHasAMeaning) {
+  for (std::uint64_t seed = 1; seed < 50; ++seed) {
+    const testing::PlanJson original = testing::random_plan(seed);
+    const std::optional<Plan> plan = testing::plan_of(original);
+    if (!plan || plan->ops.empty()) continue;
+    testing::PlanJson named = original;
+    named["x-note"] = "none";
+    for (auto& op : named["ops"]) {
+      op["label"] = "step";
+      op["duration"] = {5, 6};
+    }
+    EXPECT_EQ(cert::fingerprint(*testing::plan_of(named)), cert::fingerprint(*plan)) << seed;
+    testing::PlanJson looped = original;
+    looped["iterations"] = plan->iterations == 77 ? 78 : 77;
+    EXPECT_NE(cert::fingerprint(*testing::plan_of(looped)), cert::fingerprint(*plan)) << seed;
+  }
+}
+
 TEST(Certificate, TextThatIsNoneIsBadInput) {
   const std::string good = cert::write_certificate({.plan = "00", .verdict = "safe"});
   EXPECT_TRUE(cert::read_certificate(good, "c").ok());
