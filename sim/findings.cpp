@@ -160,18 +160,28 @@ class Reporter {
       if (check.tensor != kNone<TensorId>) name_tensor(finding, check.tensor);
     }
     finding.storages.assign(1, check.storage);
-    name_slot(finding, check.tensor, check.storage, check.instance);
+    name_slot(finding, check.storage, check.instance, accessed(check, pair));
     return finding;
   }
 
-  /// The bytes of the tensor in a slot, or of the whole slot.
-  void name_slot(Finding& finding, TensorId tensor, StorageId storage,
-                 std::int64_t instance) const {
+  /// What one of the commands accesses of the tensor.
+  Region accessed(const LifetimeCheck& check, std::span<const CommandId> pair) const {
+    for (CommandId c : pair) {
+      for (const Access& access : plan_.accesses_of(plan_.ops[program_.commands[c].op])) {
+        if (access.tensor != check.tensor || access.tensor == kNone<TensorId>) continue;
+        Region region = setting_.layout.access_region(plan_, access, check.instance);
+        if (!region.empty()) return region;
+      }
+    }
+    return {};
+  }
+
+  /// The first bytes of the region, or the whole slot if it is empty.
+  void name_slot(Finding& finding, StorageId storage, std::int64_t instance,
+                 const Region& region) const {
     finding.pool = setting_.layout.storage(storage).pool;
     const std::int64_t at = setting_.layout.slot_address(storage, instance);
     finding.bytes = {at, at + setting_.layout.storage(storage).bytes};
-    if (tensor == kNone<TensorId>) return;
-    const Region region = setting_.layout.tensor_region(plan_, tensor, instance);
     if (!region.empty()) finding.bytes = region.first_overlap(region);
   }
 
@@ -337,7 +347,8 @@ class Reporter {
       Finding finding = start(Rule::kLifetime);
       if (dead.blame != kNone<CommandId>) name_command(finding, dead.blame);
       name_tensor(finding, dead.tensor);
-      name_slot(finding, dead.tensor, plan_.tensors[dead.tensor].storage, dead.instance);
+      name_slot(finding, plan_.tensors[dead.tensor].storage, dead.instance,
+                setting_.layout.tensor_region(plan_, dead.tensor, dead.instance));
       if (!collector_.wants(finding)) continue;
       finding.witness = whole_run();
       add(std::move(finding));

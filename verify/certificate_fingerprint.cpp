@@ -76,8 +76,12 @@ class Fingerprint {
     number(kMark);
     hash_.add(std::uint64_t{e.is_constant()});
     if (e.is_constant()) return;
-    hash_.add(plan_.formulas.to_string(e));
-    for (SymbolId symbol : plan_.formulas.symbols(e)) hash_.add(symbol);
+    const auto code = plan_.formulas.code(e);
+    hash_.add(std::uint64_t{code.size()});
+    for (const ExprPool::Instruction& step : code) {
+      hash_.add(step.code);
+      number(step.operand);
+    }
   }
   void maybe(const std::optional<Expr>& e) {
     hash_.add(std::uint64_t{e.has_value()});

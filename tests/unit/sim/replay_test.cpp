@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "plan/reader.h"
+#include "sim/simulate.h"
 #include "tests/unit/sim/plans.h"
 
 namespace memverify {
@@ -149,6 +151,24 @@ TEST(Replay, ConfirmsUseAfterFree) {
   EXPECT_TRUE(confirmed({"+a", "-a", "+w", "-w", "+u", "+f"}));
   EXPECT_TRUE(confirmed({"+a", "-a", "+w", "-w", "+f", "+u"}));
   EXPECT_FALSE(confirmed({"+a", "-a", "+w", "-w", "+u", "-u", "+f"}));
+}
+
+/// An access to a part of every other byte, before the alloc: its bytes are not the tensor's first.
+TEST(Replay, ConfirmsUseOfAPartBeforeItsAlloc) {
+  const Plan plan = read_plan(R"({"memverify": 1, "pools": [{"id": "p"}],
+    "queues": [{"id": "q"}, {"id": "r"}],
+    "storages": [{"id": "s", "pool": "p", "offset": [32], "bytes": 32}],
+    "tensors": [{"id": "t", "storage": "s", "dtype": "u8", "shape": [4], "strides": [5]}],
+    "ops": [{"id": "a", "kind": "alloc", "queue": "q", "storage": "s"},
+            {"id": "w", "queue": "r", "writes": [{"tensor": "t", "offset": 5}]}]})",
+                              "p.json")
+                        .value();
+  SimStats stats;
+  const EngineResult result = simulate(plan, {}, stats);
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].rule, Rule::kLifetime);
+  EXPECT_EQ(result.findings[0].bytes, (ByteRange{37, 38}));
+  EXPECT_EQ(replay(plan, result.findings[0]).reason, "");
 }
 
 TEST(Replay, TriesTheConditionsThatAFindingLeavesOpen) {

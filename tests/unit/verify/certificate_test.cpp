@@ -303,6 +303,21 @@ TEST(Certificate, FingerprintIsOfWhatHasAMeaning) {
   }
 }
 
+TEST(Certificate, FingerprintDoesNotNameSymbols) {
+  const auto of = [](const std::string& symbol, const std::string& bytes) {
+    testing::PlanJson plan = {{"memverify", 1}};
+    plan["symbols"] = {{"a", {{"max", 8}}}, {symbol, {{"max", 8}}}};
+    plan["pools"].push_back({{"id", "p"}});
+    plan["storages"].push_back({{"id", "s"}, {"pool", "p"}, {"offset", 0}, {"bytes", bytes}});
+    plan["tensors"].push_back({{"id", "t"}, {"storage", "s"}, {"bytes", 1}});
+    return cert::fingerprint(read_plan(plan.dump(), "p.json").value());
+  };
+  EXPECT_EQ(of("n", "4 * n"), of("m", "4 * m"));
+  EXPECT_NE(of("n", "4 * n"), of("n", "4 * a"));
+  EXPECT_NE(of("n", "4 * n"), of("n", "4 + n"));
+  EXPECT_NE(of("n", "4 * n"), of("n", "5 * n"));
+}
+
 TEST(Certificate, TextThatIsNoneIsBadInput) {
   const std::string good = cert::write_certificate({.plan = "00", .verdict = "safe"});
   EXPECT_TRUE(cert::read_certificate(good, "c").ok());
