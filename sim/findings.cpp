@@ -166,9 +166,10 @@ class Reporter {
 
   /// What one of the commands accesses of the tensor.
   Region accessed(const LifetimeCheck& check, std::span<const CommandId> pair) const {
+    if (check.tensor == kNone<TensorId>) return {};
     for (CommandId c : pair) {
       for (const Access& access : plan_.accesses_of(plan_.ops[program_.commands[c].op])) {
-        if (access.tensor != check.tensor || access.tensor == kNone<TensorId>) continue;
+        if (access.tensor != check.tensor) continue;
         Region region = setting_.layout.access_region(plan_, access, check.instance);
         if (!region.empty()) return region;
       }

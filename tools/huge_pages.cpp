@@ -74,7 +74,7 @@ class Large {
     if (from.size == 0) from = {};
     return front;
   }
-  /// Moves spare pages to where a block finds room: that costs a thousandth of clearing new ones.
+  /// Moves spare pages to where a block finds room: they need not be cleared.
   Pages gather(std::size_t size) {
     const Pages block = fresh(size);
     std::size_t moved = 0;
@@ -83,10 +83,19 @@ class Large {
         const Pages page = split(pages, kHugePage);
         void* const to = ::mremap(page.start, kHugePage, kHugePage, MREMAP_MAYMOVE | MREMAP_FIXED,
                                   block.start + moved);
-        if (to == MAP_FAILED) (void)::munmap(page.start, kHugePage);
+        if (to != MAP_FAILED) continue;
+        (void)::munmap(page.start, kHugePage);
+        if (!map_at(block.start + moved)) {  // What was there may be gone.
+          (void)::munmap(block.start, block.size);
+          return {};
+        }
       }
     }
     return block;
+  }
+  static bool map_at(void* start) {
+    return ::mmap(start, kHugePage, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
   }
 
   std::mutex mutex_;

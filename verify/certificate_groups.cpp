@@ -3,7 +3,7 @@
 namespace memverify::cert {
 namespace {
 
-enum : std::uint32_t { kNobody, kWriter, kReaders, kAccumulates };
+enum : std::uint64_t { kNobody, kWriter, kReaders, kAccumulates };
 
 constexpr std::size_t kMemos = 1024;
 
@@ -37,7 +37,7 @@ void Groups::step(const Touch& touch) {
   }
 }
 
-void Groups::join(const Touch& touch, std::uint32_t kind) {
+void Groups::join(const Touch& touch, std::uint64_t kind) {
   for (const PointRange& range : touches_.ranges(touch)) {
     last_.visit(range, [&](Point, Point, Last& last) {
       if (last.kind != kind) last = {.kind = kind, .before = last.group};

@@ -34,7 +34,7 @@ class Groups {
   };
   /// Who touched bytes last: a group of one kind, and the group before it.
   struct Last {
-    std::uint32_t kind = 0;
+    std::uint64_t kind = 0;
     Group group = 0, before = 0;
   };
   /// What check() or with() found last for groups of equal remainder; found again when lost.
@@ -45,7 +45,7 @@ class Groups {
   };
 
   void step(const Touch& touch);
-  void join(const Touch& touch, std::uint32_t kind);
+  void join(const Touch& touch, std::uint64_t kind);
   Group with(Group group, Node node);
   void overwrite(const Touch& touch);
   void check(Node node, Group group);

@@ -1,4 +1,5 @@
 // verify/certificate_search.h -- looking things up from where one is.
+// Cost: O(log distance). Tested by tests/unit/verify/certificate_regions_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -175,10 +175,9 @@ std::pair<StorageId, std::uint32_t> Touches::slot(TensorId tensor, std::int64_t 
   return {storage, model_.layout().slot_index(storage, instance)};
 }
 
-std::uint32_t Touches::update(const Touch& touch) const {
-  constexpr std::uint32_t kTypes = 256;
-  return index(plan_.accesses[touch.access].update) * kTypes +
-         static_cast<std::uint32_t>(plan_.tensors[touch.tensor].dtype);
+std::uint64_t Touches::update(const Touch& touch) const {
+  return std::uint64_t{index(plan_.accesses[touch.access].update)} << 8 |
+         static_cast<std::uint8_t>(plan_.tensors[touch.tensor].dtype);
 }
 
 Node Touches::reader(std::span<const Node> run, std::size_t k) const {

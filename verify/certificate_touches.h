@@ -80,7 +80,7 @@ class Touches {
   bool has_one_instance(TensorId root) const { return one_instance_[index(root)] != 0; }
   std::span<const Initial> initial(TensorId root) const { return initial_[index(root)]; }
   /// Accumulates with equal numbers commute.
-  std::uint32_t update(const Touch& touch) const;
+  std::uint64_t update(const Touch& touch) const;
 
   /// By version: of writes. Once.
   std::vector<Content> take_contents() { return std::move(contents_); }

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "verify/certificate_search.h"
 
 namespace memverify::cert {
 namespace {
@@ -100,6 +103,20 @@ TEST(Regions, PointsAreWhatRegionsHoldAsAWhole) {
     }
     for (const auto& [byte, ids] : wanted) wanted_sets.insert(ids);
     EXPECT_EQ(sets, wanted_sets) << round;
+  }
+}
+
+TEST(SearchFrom, FindsTheSameFromEverywhere) {
+  for (int size = 0; size < 40; ++size) {
+    std::vector<int> odd;
+    for (int k = 0; k < size; ++k) odd.push_back(2 * k + 1);
+    for (int wanted = 0; wanted <= 2 * size; ++wanted) {
+      for (auto from = odd.begin();; ++from) {
+        EXPECT_EQ(search_from(odd.begin(), odd.end(), from, [&](int k) { return k < wanted; }),
+                  std::ranges::lower_bound(odd, wanted));
+        if (from == odd.end()) break;
+      }
+    }
   }
 }
 

@@ -286,10 +286,12 @@ TEST(Certificate, OfAnotherPlanIsToldFromOneThatIsWrong) {
 }
 
 TEST(Certificate, FingerprintIsOfWhatHasAMeaning) {
+  int plans = 0;
   for (std::uint64_t seed = 1; seed < 50; ++seed) {
     const testing::PlanJson original = testing::random_plan(seed);
     const std::optional<Plan> plan = testing::plan_of(original);
     if (!plan || plan->ops.empty()) continue;
+    ++plans;
     testing::PlanJson named = original;
     named["x-note"] = "none";
     for (auto& op : named["ops"]) {
@@ -301,6 +303,7 @@ TEST(Certificate, FingerprintIsOfWhatHasAMeaning) {
     looped["iterations"] = plan->iterations == 77 ? 78 : 77;
     EXPECT_NE(cert::fingerprint(*testing::plan_of(looped)), cert::fingerprint(*plan)) << seed;
   }
+  EXPECT_GE(plans, 20);
 }
 
 TEST(Certificate, FingerprintDoesNotNameSymbols) {
